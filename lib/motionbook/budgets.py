@@ -1,0 +1,52 @@
+"""How much of each chapter is computed: sizes only, never methods.
+
+``smoke`` runs all chapters within ten minutes on two CPU cores, ``reduced`` is for a laptop or a Colab T4, ``full``
+has the papers' own sizes.
+"""
+
+from types import MappingProxyType
+
+BUDGETS = ("smoke", "reduced", "full")
+
+_SIZES = {
+    "01_capture": {
+        "smoke": {"subjects": 2, "seconds": 10.0, "cameras": (4,)},
+        "reduced": {"subjects": 10, "seconds": 30.0, "cameras": (2, 3, 4, 6, 8)},
+        "full": {"subjects": 50, "seconds": 120.0, "cameras": (4,)},
+    },
+    # embedded people of the data set: subjects, seconds of idle and phone per subject, takes of each of 19 actions
+    "02_cleaning": {
+        "smoke": {"subjects": 6, "idle_seconds": 40.0, "phone_seconds": 20.0, "takes": 1},
+        "reduced": {"subjects": 20, "idle_seconds": 120.0, "phone_seconds": 60.0, "takes": 1},
+        "full": {"subjects": 50, "idle_seconds": 121.2, "phone_seconds": 125.2, "takes": 2},
+    },
+    "03_inbetweening": {
+        "smoke": {"subsets": ("idle",), "folds": 2, "clips_per_system": 5},
+        "reduced": {"subsets": ("idle", "phone", "actions"), "folds": 5, "clips_per_system": 50},
+        "full": {"subsets": ("idle", "phone", "actions"), "folds": 5, "clips_per_system": 50},
+    },
+    "04_stickfigures": {
+        "smoke": {"motions": 12, "size": 64},
+        "reduced": {"motions": 268, "size": 64},
+        "full": {"motions": 1340, "size": 128},
+    },
+    "05_perception": {
+        "smoke": {"participants": 118, "resamples": 10_000, "clips": 5, "raters": 48},
+        "reduced": {"participants": 118, "resamples": 10_000, "clips": 50, "raters": 48},
+        "full": {"participants": 118, "resamples": 10_000, "clips": 50, "raters": 48},
+    },
+    "06_quality": {
+        "smoke": {"sources": 2, "vertices": 2_000, "frame_step": 4},
+        "reduced": {"sources": 8, "vertices": 5_000, "frame_step": 2},
+        "full": {"sources": 8, "vertices": 20_000, "frame_step": 1},
+    },
+}
+
+
+def sizes(budget: str, chapter: str) -> MappingProxyType:
+    """The sizes of one chapter at one budget, read-only; ValueError or KeyError lists what there is."""
+    if budget not in BUDGETS:
+        raise ValueError(f"budget: expected one of {', '.join(BUDGETS)}, got {budget!r}")
+    if chapter not in _SIZES:
+        raise KeyError(f"no chapter {chapter!r}; there are {', '.join(_SIZES)}")
+    return MappingProxyType(_SIZES[chapter][budget])

@@ -1,0 +1,50 @@
+"""Files written whole or not at all, and their fingerprints."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+
+def write_whole(path: str | Path, content: str | bytes | Callable[[Path], None]) -> Path:
+    """Write to a temporary name in the same folder, then rename; a stop in between leaves the old file.
+
+    Parameters
+    ----------
+    path : path
+        Its folder is made when it is missing.
+    content : str, bytes or function
+        A function gets the temporary path (with the same suffix) and writes it.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        if callable(content):
+            content(temporary)
+        elif isinstance(content, bytes):
+            temporary.write_bytes(content)
+        else:
+            temporary.write_text(content, encoding="utf-8", newline="\n")
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def sha256(path: str | Path) -> str:
+    """Hexadecimal SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tree_sha256(paths: Iterable[Path], root: Path) -> str:
+    """One fingerprint for several files: of their names relative to ``root`` and their contents, order-free."""
+    digest = hashlib.sha256()
+    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in paths):
+        digest.update(f"{name}\0{sha256(path)}\n".encode())
+    return digest.hexdigest()
