@@ -1,0 +1,128 @@
+"""The ``motionbook`` command."""
+
+import argparse
+import ast
+import os
+import sys
+from pathlib import Path
+
+from motionbook.budgets import BUDGETS
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 when it ended well, 1 when it failed, 2 when it was called wrongly."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.command(options) or 0
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # the reader of a pipe such as `| head` has gone; nothing is wrong here
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, KeyError, OSError, RuntimeError) as error:
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        print(f"motionbook: {text}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="motionbook", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    run = commands.add_parser("reproduce", help="run the chapters and keep their tables, figures and notebooks")
+    run.add_argument("--budget", choices=BUDGETS, default="smoke", help="sizes of everything (default: smoke)")
+    run.add_argument("--data", default="", metavar="PATH", help="your data; without it the embedded performers")
+    run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    run.add_argument("--only", nargs="+", metavar="CHAPTER", help="chapters such as 03 or 03_inbetweening")
+    run.add_argument("--jobs", type=int, default=1, metavar="N", help="processes for work that splits (default: 1)")
+    run.add_argument("--seed", type=int, default=0)
+    run.add_argument("--device", default="cpu", help="torch device of chapters that train (default: cpu)")
+    run.add_argument("--force", action="store_true", help="run chapters again that are done and unchanged")
+    run.add_argument("--timeout", type=float, metavar="SECONDS", help="longest time for one cell (default: none)")
+    run.add_argument(
+        "-p", "--parameter", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the chapters run"
+    )
+    run.add_argument("--notebooks", type=Path, metavar="DIR", help="default: notebooks/ of the checkout")
+    run.set_defaults(command=_reproduce)
+
+    book = commands.add_parser("book", help="render the executed notebooks to book/_build/html")
+    book.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="results to render")
+    book.add_argument(
+        "--allow-missing", action="store_true", help="render with a page that says so in place of chapters not run"
+    )
+    book.set_defaults(command=_book)
+
+    ledger = commands.add_parser("ledger", help="published values beside reproduced ones")
+    ledger.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="results to compare")
+    ledger.add_argument("--cells", action="store_true", help="every cell, not one line per table or figure")
+    ledger.set_defaults(command=_ledger)
+
+    sync = commands.add_parser("notebooks", help="write the .ipynb of every chapter from its .py source")
+    sync.add_argument("--check", action="store_true", help="only say which differ; exit 1 if any does")
+    sync.add_argument("--notebooks", type=Path, metavar="DIR", help="default: notebooks/ of the checkout")
+    sync.set_defaults(command=_notebooks)
+    return parser
+
+
+def _reproduce(options) -> int:
+    from motionbook import pipeline
+    from motionbook.report import ledger
+
+    plan = pipeline.Plan(
+        budget=options.budget,
+        data=options.data,
+        out=options.out,
+        chapters=tuple(options.only or pipeline.CHAPTERS),
+        seed=options.seed,
+        device=options.device,
+        jobs=options.jobs,
+        parameters=tuple(_parameter(text) for text in options.parameter),
+        notebooks=options.notebooks,
+        force=options.force,
+        timeout=options.timeout,
+    )
+    pipeline.reproduce(plan, say=lambda line: print(line, flush=True))
+    print(f"tables, figures and executed notebooks: {plan.out}")
+    print(f"published beside reproduced: {ledger.write_ledger(plan.out)}")
+    return 0
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ValueError(f"--parameter: expected NAME=VALUE, got {text!r}")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _book(options) -> int:
+    from motionbook.report import book
+
+    print(book.build(options.out, allow_missing=options.allow_missing))
+    return 0
+
+
+def _ledger(options) -> int:
+    from motionbook.report import ledger
+
+    cells, items = ledger.ledger(options.out)
+    print((cells if options.cells else items).to_string(index=False))
+    return 0
+
+
+def _notebooks(options) -> int:
+    from motionbook.notebooks import sync_notebooks
+
+    folder = options.notebooks or Path(__file__).resolve().parents[2] / "notebooks"
+    differing = sync_notebooks(folder, check=options.check)
+    for path in differing:
+        print(f"{path.name} differs from {path.with_suffix('.py').name}" if options.check else f"wrote {path}")
+    return 1 if options.check and differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,289 @@
+"""Run the chapters in order through papermill: skip what is done and unchanged, resume after a stop, name what failed.
+
+A chapter is done when its last run ended well and nothing it depends on has changed since: its code, the library and
+manifests, its parameters, the reader's data (by content), the artefacts of the chapters it reads, and its own
+artefacts, which must still be the ones it wrote.
+"""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import motionbook
+from motionbook.budgets import BUDGETS
+from motionbook.files import sha256, tree_sha256, write_whole
+from motionbook.notebooks import code_of, notebooks_folder, sync_notebooks
+from motionbook.report.provenance import CHAPTERS
+
+# chapter -> the chapters whose artefacts it reads
+READS = {
+    "01_capture": (),
+    "02_cleaning": ("01_capture",),
+    "03_inbetweening": ("02_cleaning",),
+    "04_stickfigures": ("03_inbetweening",),
+    "05_perception": ("03_inbetweening", "04_stickfigures"),
+    "06_quality": ("02_cleaning", "05_perception"),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run: sizes, the reader's data, where results go, which chapters, and their parameters."""
+
+    budget: str = "smoke"
+    data: str = ""
+    out: Path = Path("results")
+    chapters: tuple[str, ...] = CHAPTERS
+    seed: int = 0
+    device: str = "cpu"
+    jobs: int = 1
+    parameters: tuple[tuple[str, object], ...] = ()
+    notebooks: Path | None = None
+    force: bool = False
+    timeout: float | None = None
+
+    def __post_init__(self):
+        if self.budget not in BUDGETS:
+            raise ValueError(f"budget: expected one of {', '.join(BUDGETS)}, got {self.budget!r}")
+        if self.data and not Path(self.data).exists():
+            raise FileNotFoundError(f"data: {self.data} does not exist; leave --data out for the embedded data")
+        if self.jobs < 1:
+            raise ValueError(f"jobs: expected at least 1, got {self.jobs}")
+        chapters = tuple(dict.fromkeys(find_chapter(name) for name in self.chapters))
+        object.__setattr__(self, "chapters", tuple(c for c in CHAPTERS if c in chapters))
+        object.__setattr__(self, "out", Path(self.out).resolve())
+        object.__setattr__(self, "data", str(Path(self.data).resolve()) if self.data else "")
+
+
+class ChapterFailed(RuntimeError):
+    """A chapter stopped; the message names the chapter, the cell and the error."""
+
+
+def find_chapter(name: str) -> str:
+    """The full name of a chapter from "03", "3" or "03_inbetweening"; KeyError lists them."""
+    for chapter in CHAPTERS:
+        if name == chapter or name.zfill(2) == chapter[:2]:
+            return chapter
+    raise KeyError(f"no chapter {name!r}; there are {', '.join(CHAPTERS)}")
+
+
+def reproduce(plan: Plan, say=lambda line: None) -> dict[str, str]:
+    """Run the chapters of a plan in order.
+
+    Parameters
+    ----------
+    plan : Plan
+    say : function of a line of text
+        Told what happens, one line per chapter.
+
+    Returns
+    -------
+    dict
+        chapter -> "done" or "unchanged".
+
+    Raises
+    ------
+    ChapterFailed
+        With chapter, cell number and error; chapters done before it stay done.
+    """
+    folder = plan.notebooks or notebooks_folder()
+    sources = {chapter: _notebook(folder, chapter) for chapter in plan.chapters}
+    code = _code_fingerprint()
+    data = _data_fingerprint(plan)
+    states = {}
+    for chapter, source in sources.items():
+        parameters = _parameters(plan, source, chapter)
+        key = _key(plan, chapter, source, parameters, code, data)
+        if not plan.force and _is_done(plan.out, chapter, key):
+            states[chapter] = "unchanged"
+            say(f"{chapter}: unchanged since its last run, skipped")
+            continue
+        started = time.time()
+        _execute(plan, chapter, source, parameters)
+        outputs = _outputs_fingerprint(plan.out, chapter)
+        done = {"key": key, "outputs": outputs}
+        write_whole(_state_path(plan.out, chapter), json.dumps(done) + "\n")
+        states[chapter] = "done"
+        say(f"{chapter}: done in {time.time() - started:.0f} s")
+    return states
+
+
+def _notebook(folder: Path, chapter: str) -> Path:
+    source = folder / f"{chapter}.ipynb"
+    if not source.is_file():
+        raise FileNotFoundError(f"{source} is missing; `motionbook notebooks` writes it from {chapter}.py")
+    if source.with_suffix(".py").is_file() and source in sync_notebooks(folder, check=True):
+        raise ValueError(f"{source.name} differs from its source {chapter}.py; run `motionbook notebooks`")
+    return source
+
+
+def _parameters(plan: Plan, source: Path, chapter: str) -> dict:
+    """Values for the notebook's parameters cell; a name it does not declare is refused, papermill would only warn."""
+    import papermill
+
+    declared = papermill.inspect_notebook(str(source))
+    if not declared:
+        raise ValueError(f"{source}: no cell tagged parameters")
+    given = {
+        "budget": plan.budget,
+        "data": plan.data,
+        "out": str(plan.out),
+        "seed": plan.seed,
+        "device": plan.device,
+        **dict(plan.parameters),
+    }
+    unknown = sorted(set(given) - set(declared))
+    if unknown:
+        raise ValueError(f"{chapter}: no parameter {', '.join(unknown)}; it has {', '.join(sorted(declared))}")
+    return given
+
+
+def _code_fingerprint() -> str:
+    library = Path(motionbook.__file__).parent
+    manifests = library.parents[1] / "data_manifests"
+    return tree_sha256([*library.rglob("*.py")], library) + tree_sha256(manifests.rglob("*.yaml"), manifests)
+
+
+def _data_fingerprint(plan: Plan) -> str:
+    """Content fingerprint of the reader's data; a file whose size and time are known is not read again."""
+    if not plan.data:
+        return "embedded"
+    root = Path(plan.data)
+    known_path = plan.out / "runs" / "data_files.json"
+    known = json.loads(known_path.read_text()) if known_path.is_file() else {}
+    seen = {}
+    for path in sorted([root] if root.is_file() else (p for p in root.rglob("*") if p.is_file())):
+        facts = path.stat()
+        stamp = [facts.st_size, facts.st_mtime_ns]
+        old = known.get(str(path))
+        seen[str(path)] = old if old and old[:2] == stamp else [*stamp, sha256(path)]
+    if not seen:
+        raise FileNotFoundError(f"data: {root} holds no files")
+    write_whole(known_path, json.dumps(seen, indent=1) + "\n")
+    return json.dumps([(Path(name).relative_to(root).as_posix(), entry[2]) for name, entry in seen.items()])
+
+
+def _key(plan: Plan, chapter: str, source: Path, parameters: dict, code: str, data: str) -> str:
+    import hashlib
+
+    read = [_outputs_fingerprint(plan.out, parent) for parent in READS[chapter]]
+    # where results lie does not change what they are
+    values = {name: value for name, value in parameters.items() if name not in ("out", "data")}
+    parts = [chapter, code_of(source), code, data, json.dumps(values, sort_keys=True, default=str), *read]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _outputs_fingerprint(out: Path, chapter: str) -> str:
+    folder = out / chapter
+    files = [path for path in folder.rglob("*") if path.is_file() and "made_here" not in path.parts]
+    return tree_sha256(files, folder)
+
+
+def _state_path(out: Path, chapter: str) -> Path:
+    return out / "runs" / f"{chapter}.state.json"
+
+
+def executed_path(out: Path, chapter: str) -> Path:
+    """Where the executed notebook of a chapter is kept."""
+    return out / "executed" / f"{chapter}.ipynb"
+
+
+def _is_done(out: Path, chapter: str, key: str) -> bool:
+    state, record = _state_path(out, chapter), out / "runs" / f"{chapter}.json"
+    if not (state.is_file() and record.is_file() and executed_path(out, chapter).is_file()):
+        return False
+    done = json.loads(state.read_text())
+    return done["key"] == key and done["outputs"] == _outputs_fingerprint(out, chapter)
+
+
+def _execute(plan: Plan, chapter: str, source: Path, parameters: dict) -> None:
+    """Execute one notebook; the copy is kept whether it ended well (NN.ipynb) or not (NN.failed.ipynb)."""
+    import tempfile
+
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    final = executed_path(plan.out, chapter)
+    partial, failed = final.with_suffix(".partial.ipynb"), final.with_suffix(".failed.ipynb")
+    final.parent.mkdir(parents=True, exist_ok=True)
+    record = plan.out / "runs" / f"{chapter}.json"
+    for stale in (_state_path(plan.out, chapter), record, partial, failed):
+        stale.unlink(missing_ok=True)
+    _clear(plan.out / chapter)
+    threads = max(1, (os.cpu_count() or 1) // plan.jobs)
+    environment = {
+        "MOTIONBOOK_STATIC": "1",
+        "MOTIONBOOK_JOBS": str(plan.jobs),
+        "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": str(threads),
+    }
+    with (
+        tempfile.TemporaryDirectory(prefix="motionbook-ipython-") as profile,
+        _environment({**environment, "IPYTHONDIR": profile}),
+    ):
+        # the kernel's remarks on its own transport and shutdown would drown the progress bar
+        write_whole(Path(profile, "profile_default", "ipython_kernel_config.py"), "c.IPKernelApp.log_level = 50\n")
+        try:
+            papermill.execute_notebook(
+                str(source),
+                str(partial),
+                parameters=parameters,
+                kernel_name="python3",
+                cwd=str(source.parent),
+                start_timeout=120,
+                execution_timeout=plan.timeout,
+                progress_bar={"desc": chapter, "unit": "cell"},
+                log_output=False,
+            )
+        except PapermillExecutionError as error:
+            partial.replace(failed)
+            first = next((line for line in error.source.splitlines() if line.strip()), "")
+            raise ChapterFailed(
+                f"{chapter} failed in {_place(source, error.source)} ({first.strip()}): {error.ename}: {error.evalue}\n"
+                f"the notebook up to there, with the traceback: {failed}"
+            ) from None
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            raise ChapterFailed(f"{chapter} stopped: {type(error).__name__}: {error}") from error
+    if not record.is_file():
+        partial.replace(failed)
+        raise ChapterFailed(f"{chapter} ended without report.finish_chapter(run): no {record}")
+    partial.replace(final)
+
+
+def _place(notebook: Path, code: str) -> str:
+    """Which cell of the notebook holds this code; papermill's own count includes cells it adds."""
+    cells = ["".join(cell["source"]) for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]]
+    return f"cell {cells.index(code) + 1} of {len(cells)}" if code in cells else "its parameters"
+
+
+def _clear(folder: Path) -> None:
+    """Remove an earlier run's artefacts, which must not stand among new ones of other sizes; checkpoints stay."""
+    import shutil
+
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir() and path.name != "checkpoints":
+            shutil.rmtree(path)
+        elif path.is_file():
+            path.unlink()
+
+
+class _environment:
+    """Environment variables for the time of a with block, inherited by the kernel started in it."""
+
+    def __init__(self, values: dict[str, str]):
+        self.values = values
+
+    def __enter__(self):
+        self.before = {name: os.environ.get(name) for name in self.values}
+        os.environ.update(self.values)
+
+    def __exit__(self, *error):
+        for name, value in self.before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

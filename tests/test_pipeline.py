@@ -1,0 +1,171 @@
+"""The chapter runner, on tiny notebooks in place of the book's: order, skipping, resuming, failing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from motionbook import pipeline
+from motionbook.notebooks import render_ipynb, sync_notebooks
+
+CHAPTER = """\
+# %% tags=["parameters"]
+budget: str = "smoke"
+data: str = ""
+out: str = "results"
+seed: int = 0
+device: str = "cpu"
+factor: int = 1
+
+# %%
+import os, time
+from pathlib import Path
+from motionbook import report
+run = report.start_chapter("{chapter}", out=out, budget=budget, data=data, seed=seed, device=device, factor=factor)
+run.data_label = "a test"
+
+# %%
+{body}
+
+# %%
+report.finish_chapter(run)
+"""
+
+FIRST = """
+with open(os.environ["TEST_LOG"], "a") as log: log.write("01 ")
+path = run.folder / "clips" / "a.txt"
+path.parent.mkdir(exist_ok=True)
+path.write_text(str(seed * factor))
+report.record_artefact(run, path);
+"""
+
+SECOND = """
+with open(os.environ["TEST_LOG"], "a") as log: log.write("02 ")
+def make(folder):
+    (folder / "clips").mkdir(parents=True)
+    (folder / "clips" / "a.txt").write_text("stand-in")
+folder = report.take_inputs(run, "01_capture", "clips/*.txt", make=make)
+text = (folder / "clips" / "a.txt").read_text()
+{extra}
+(run.folder / "result.txt").write_text(text)
+report.record_artefact(run, run.folder / "result.txt");
+"""
+
+
+class Book:
+    def __init__(self, folder: Path, monkeypatch):
+        self.notebooks, self.out, self.log = folder / "notebooks", folder / "results", folder / "log.txt"
+        self.notebooks.mkdir()
+        monkeypatch.setenv("TEST_LOG", str(self.log))
+        self.write("01_capture", FIRST)
+        self.write("02_cleaning", SECOND.format(extra=""))
+
+    def write(self, chapter: str, body: str) -> None:
+        (self.notebooks / f"{chapter}.py").write_text(CHAPTER.format(chapter=chapter, body=body))
+        sync_notebooks(self.notebooks)
+
+    def run(self, *chapters: str, **changes) -> dict[str, str]:
+        settings = {"chapters": chapters or ("01", "02"), "out": self.out, "notebooks": self.notebooks, **changes}
+        return pipeline.reproduce(pipeline.Plan(**settings))
+
+    def record(self, chapter: str) -> dict:
+        return json.loads((self.out / "runs" / f"{chapter}.json").read_text())
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    # papermill and nbclient warn about their own future; that is theirs to mend
+    monkeypatch.setattr("warnings.filters", [("ignore", None, Warning, None, 0)])
+    return Book(tmp_path, monkeypatch)
+
+
+def test_chapters_run_in_order_and_only_what_changed_runs_again(book, tmp_path):
+    assert book.run() == {"01_capture": "done", "02_cleaning": "done"}
+    assert book.run() == {"01_capture": "unchanged", "02_cleaning": "unchanged"}
+    assert book.log.read_text() == "01 02 "
+    # provenance of the second chapter lists the file of the first it read, with its hash
+    inputs = book.record("02_cleaning")["inputs"]
+    assert list(inputs[0]["files"]) == ["01_capture/clips/a.txt"] and not inputs[0]["made_here"]
+    # a change in the second leaves the first alone; a new parameter reaches both
+    book.write("02_cleaning", SECOND.format(extra="text += '!'"))
+    assert book.run() == {"01_capture": "unchanged", "02_cleaning": "done"}
+    assert book.run(seed=3) == {"01_capture": "done", "02_cleaning": "done"}
+    assert (book.out / "02_cleaning" / "result.txt").read_text() == "3!"
+    assert (book.out / "executed" / "02_cleaning.ipynb").is_file()
+    # data is compared by content, wherever it lies
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a.bvh").write_text("one")
+    assert book.run("01", data=str(data))["01_capture"] == "done"
+    assert book.run("01", data=str(data))["01_capture"] == "unchanged"
+    (data / "a.bvh").write_text("two")
+    assert book.run("01", data=str(data))["01_capture"] == "done"
+
+
+def test_a_deleted_input_is_noticed_and_made_here(book):
+    book.run()
+    (book.out / "01_capture" / "clips" / "a.txt").unlink()
+    assert book.run("02") == {"02_cleaning": "done"}
+    record = book.record("02_cleaning")
+    assert record["made_here"][0]["note"].startswith("made here") and record["inputs"][0]["made_here"]
+    executed = (book.out / "executed" / "02_cleaning.ipynb").read_text()
+    assert "made here" in executed
+    # the first chapter no longer holds what it wrote, so it runs again, and the second with it
+    assert book.run() == {"01_capture": "done", "02_cleaning": "done"}
+    assert book.record("02_cleaning")["made_here"] == []
+
+
+def test_a_failure_names_chapter_cell_and_error_and_keeps_the_notebook(book):
+    book.write("02_cleaning", "wrong = 1 / 0")
+    with pytest.raises(
+        pipeline.ChapterFailed, match=r"02_cleaning failed in cell 3 of 4 \(wrong = 1 / 0\): ZeroDivision"
+    ):
+        book.run()
+    assert (book.out / "executed" / "02_cleaning.failed.ipynb").is_file()
+    assert not (book.out / "executed" / "02_cleaning.ipynb").exists()
+    book.write("02_cleaning", SECOND.format(extra=""))
+    assert book.run() == {"01_capture": "unchanged", "02_cleaning": "done"}
+    assert not (book.out / "executed" / "02_cleaning.failed.ipynb").exists()
+
+
+def test_unknown_parameters_chapters_and_data_are_refused(book, tmp_path):
+    with pytest.raises(ValueError, match=r"01_capture: no parameter colour; it has .*factor"):
+        book.run(parameters=(("colour", 1),))
+    assert book.run("01", seed=2, parameters=(("factor", 5),)) == {"01_capture": "done"}
+    assert (book.out / "01_capture" / "clips" / "a.txt").read_text() == "10"
+    with pytest.raises(KeyError, match="no chapter '9'; there are 01_capture"):
+        book.run("9")
+    with pytest.raises(FileNotFoundError, match="leave --data out"):
+        book.run(data=str(tmp_path / "nowhere"))
+    with pytest.raises(ValueError, match="budget: expected one of smoke, reduced, full"):
+        book.run(budget="huge")
+
+
+def test_a_notebook_that_lags_behind_its_source_is_refused(book):
+    source = book.notebooks / "01_capture.py"
+    source.write_text(source.read_text() + "\n# %%\nmore = 1\n")
+    with pytest.raises(ValueError, match="differs from its source"):
+        book.run("01")
+    assert render_ipynb(source) == render_ipynb(source)
+
+
+def test_a_killed_run_goes_on_where_it_was(book):
+    book.write("02_cleaning", "time.sleep(60)")
+    command = [sys.executable, "-m", "motionbook.cli", "reproduce", "--only", "01", "02", "--out", str(book.out)]
+    process = subprocess.Popen(
+        [*command, "--notebooks", str(book.notebooks)], env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while not (book.out / "runs" / "01_capture.state.json").is_file():
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.2)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    book.write("02_cleaning", SECOND.format(extra=""))
+    assert book.run() == {"01_capture": "unchanged", "02_cleaning": "done"}
