@@ -1,0 +1,365 @@
+"""People drawn from their joints: rounded limbs with light, shadow and a floor, as plain RGB arrays.
+
+No window, no graphics card and no plotting library, so chapters, posters and study videos draw alike everywhere. A
+``Body`` says which rounded cones hang on which joint; the interactive player of the book draws the same body.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from motionbook import rotations as rot
+from motionbook.clip import Clip, Skeleton
+from motionbook.kinematics import forward_kinematics, world_pose
+from motionbook.skeletons import t_pose
+
+
+class Body(NamedTuple):
+    """Rounded cones that move with the joints of a skeleton; all in metres.
+
+    joints (cones,) int; starts, ends (cones, 3) in the frame of that joint; radii (cones, 2) at start and end.
+    """
+
+    joints: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    radii: np.ndarray
+
+
+class Figure(NamedTuple):
+    """A posed body in the world: starts, ends (cones, 3), radii (cones, 2), colour (3,) as sRGB in 0..1."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+    radii: np.ndarray
+    colour: np.ndarray
+
+
+class View(NamedTuple):
+    """A camera without perspective: where it looks, from which side (radians), how many metres its height shows."""
+
+    target: tuple[float, float, float]
+    azimuth: float
+    elevation: float
+    metres: float
+    size: tuple[int, int]
+
+
+# Radii at the near and far end of the segment that starts at a joint, in metres for a person of 1.75 m.
+_RADII = {
+    "thigh": (0.090, 0.060),
+    "shin": (0.058, 0.040),
+    "foot": (0.044, 0.038),
+    "toe": (0.038, 0.030),
+    "shoulder": (0.050, 0.054),
+    "upper arm": (0.051, 0.041),
+    "forearm": (0.041, 0.030),
+    "hand": (0.038, 0.026),
+    "finger": (0.017, 0.014),
+    "neck": (0.056, 0.050),
+    "spine": (0.104, 0.104),
+}
+_WORDS = (
+    ("thumb|finger|index|middle|ring|pinky|handend", "finger"),
+    ("forearm|lowerarm|elbow", "forearm"),
+    ("upperarm|uparm", "upper arm"),
+    ("shoulder|clavicle|collar", "shoulder"),
+    ("arm", "upper arm"),
+    ("hand|wrist", "hand"),
+    ("upleg|upperleg|thigh", "thigh"),
+    ("leg|shin|calf|knee", "shin"),
+    ("foot|ankle", "foot"),
+    ("toe|ball", "toe"),
+    ("head|face", "head"),
+    ("neck", "neck"),
+    ("spine|chest|torso|abdomen", "spine"),
+)
+
+
+def part_of(name: str) -> tuple[str, str]:
+    """Body part and side ("left", "right" or "") that a joint's name stands for; part "" when it tells none."""
+    word = re.sub(r"[^a-z0-9]", "", name.lower())
+    part = next((part for pattern, part in _WORDS if re.search(pattern, word)), "")
+    for side in ("left", "right"):
+        if side in word or re.search(rf"[._ ]{side[0]}$", name.lower()):
+            return part, side
+    return part, ""
+
+
+def body_of(skeleton: Skeleton, translations: np.ndarray | None = None) -> Body:
+    """The rounded body of a skeleton.
+
+    Joints with names of people's parts get limbs, a trunk, a head with a nose, hands and toes, sized by the skeleton's
+    height; any other skeleton gets one thin rounded cone per bone.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    translations : (frames, joints, 3), optional
+        Per-frame joint places; their median stands for offsets where a source stores no bone lengths.
+    """
+    offsets = skeleton.offsets if translations is None else np.median(translations, axis=0)
+    names = [part_of(name) for name in skeleton.names]
+    find = {}
+    for joint, name in enumerate(names):
+        find.setdefault(name, joint)
+    pairs = [("thigh", "left"), ("thigh", "right"), ("upper arm", "left"), ("upper arm", "right"), ("head", "")]
+    if any(pair not in find for pair in pairs):
+        return _plain_body(skeleton, offsets)
+    return _human_body(skeleton, offsets, names, find)
+
+
+def _plain_body(skeleton: Skeleton, offsets: np.ndarray) -> Body:
+    bones = [(p, offsets[j]) for j, p in enumerate(skeleton.parents) if p >= 0] + list(skeleton.end_offsets)
+    bones = [(joint, np.asarray(end)) for joint, end in bones if np.linalg.norm(end) > 1e-6]
+    joints, ends = np.array([joint for joint, _ in bones], int), np.array([end for _, end in bones]).reshape(-1, 3)
+    radius = np.clip(0.16 * np.linalg.norm(ends, axis=-1), 0.008, 0.045)
+    return Body(joints, np.zeros_like(ends), ends, np.stack([radius, 0.8 * radius], axis=-1))
+
+
+def _human_body(skeleton: Skeleton, offsets: np.ndarray, names: list, find: dict) -> Body:
+    turns = t_pose(skeleton)
+    local = rot.multiply(rot.inverse(turns[list(skeleton.parents)]), turns)
+    local[0] = turns[0]
+    rest, frames = world_pose(Skeleton(skeleton.names, skeleton.parents, offsets), np.zeros(3), local)
+    head = find["head", ""]
+    hip_line = rest[find["thigh", "left"]] - rest[find["thigh", "right"]]
+    up = rest[head] - 0.5 * (rest[find["thigh", "left"]] + rest[find["thigh", "right"]])
+    size = np.linalg.norm(up) / 0.66  # hip joints to the base of the skull, in a person of 1.75 m
+    up, left = up / np.linalg.norm(up), hip_line / np.linalg.norm(hip_line)
+    forward = np.cross(left, up)
+    forward /= np.linalg.norm(forward)
+    cones = []
+
+    def add(joint, start, end, radii):
+        """A cone given in the rest pose's world, kept in the frame of its joint."""
+        ends = rot.rotate(rot.inverse(frames[joint]), np.stack([start, end]) - rest[joint])
+        cones.append((joint, *ends, np.asarray(radii) * size))
+
+    for joint, parent in enumerate(skeleton.parents[1:], start=1):
+        part, side = names[parent]
+        if part == "hand" and names[joint][0] == "finger" and "end" in skeleton.names[joint].lower():
+            continue  # the palm below ends where such a joint lies
+        if part in _RADII and part != "spine" and (side or part == "neck"):
+            if names[joint][0] == "finger" and part == "hand":
+                add(parent, rest[parent], rest[joint], (0.022, 0.015))
+            elif part != "finger":
+                add(parent, rest[parent], rest[joint], _RADII[part])
+    for joint, end in skeleton.end_offsets:
+        place = rest[joint] + rot.rotate(frames[joint], np.asarray(end))
+        has_child = joint in skeleton.parents
+        if names[joint][0] in ("forearm", "foot") and not has_child:
+            add(joint, rest[joint], place, _RADII[names[joint][0]])
+            if names[joint][0] == "forearm":
+                along = (place - rest[joint]) / np.linalg.norm(place - rest[joint])
+                add(joint, place + 0.02 * size * along, place + 0.10 * size * along, _RADII["hand"])
+    for joint, (part, side) in enumerate(names):
+        if part == "toe" and joint not in skeleton.parents:
+            add(joint, rest[joint], rest[joint] + 0.045 * size * forward, _RADII["toe"])
+        if part == "hand" and side:
+            along = rest[joint] - rest[skeleton.parents[joint]]
+            along /= np.linalg.norm(along)
+            add(joint, rest[joint] + 0.02 * size * along, rest[joint] + 0.10 * size * along, _RADII["hand"])
+    _add_trunk(add, skeleton, rest, names, find, size, up, left)
+    lift = -0.03 if "face" in skeleton.names[head].lower() else 0.0
+    skull = rest[head] + size * lift * up
+    add(
+        head,
+        skull + size * (0.035 * up + 0.022 * forward),
+        skull + size * (0.112 * up + 0.008 * forward),
+        (0.074, 0.09),
+    )
+    nose = skull + size * (0.068 * up + 0.094 * forward)
+    add(head, nose, nose + size * (-0.016 * up + 0.010 * forward), (0.012, 0.016))
+    joints, starts, ends, radii = (np.array(column) for column in zip(*cones, strict=True))
+    return Body(joints, starts, ends, radii)
+
+
+def _add_trunk(add, skeleton, rest, names, find, size, up, left) -> None:
+    """Pelvis, belly and chest as cones that lie across, so that the trunk is wider than deep."""
+    hips = 0.5 * (rest[find["thigh", "left"]] + rest[find["thigh", "right"]])
+    arms = 0.5 * (rest[find["upper arm", "left"]] + rest[find["upper arm", "right"]])
+    across = size * left
+    add(0, hips + 0.02 * size * up + 0.055 * across, hips + 0.02 * size * up - 0.055 * across, (0.102, 0.102))
+    shoulder = find.get(("shoulder", "left"), find["upper arm", "left"])
+    chest = skeleton.parents[shoulder]
+    spine, joint = [], chest
+    while joint > 0:
+        spine.append(joint)
+        joint = skeleton.parents[joint]
+    spine.reverse()
+    # the belly hangs on the first spine joint that lies above the hips, the chest on the shoulders' parent
+    belly = next((j for j in spine if np.dot(rest[j] - hips, up) > 0.04 * size), chest)
+    waist = hips + 0.36 * (arms - hips)
+    add(belly, hips + 0.10 * size * up + 0.036 * across, waist + 0.030 * across, (0.098, 0.094))
+    add(belly, hips + 0.10 * size * up - 0.036 * across, waist - 0.030 * across, (0.098, 0.094))
+    low, high = hips + 0.52 * (arms - hips), hips + 0.84 * (arms - hips)
+    for sign in (1.0, -1.0):
+        add(chest, low + sign * 0.036 * across, high + sign * 0.070 * across, (0.096, 0.098))
+        add(chest, waist + sign * 0.030 * across, low + sign * 0.036 * across, (0.094, 0.096))
+    add(chest, high + 0.075 * across, high - 0.075 * across, (0.098, 0.098))
+    neck = find.get(("neck", ""))
+    if neck is not None:
+        add(chest, high + 0.02 * size * up, rest[neck], (0.088, 0.062))
+        for side in ("left", "right"):
+            arm = rest[find["upper arm", side]]
+            add(chest, rest[neck] + 0.03 * size * up, rest[neck] + 0.8 * (arm - rest[neck]), (0.044, 0.05))
+
+
+def pose(clip: Clip, body: Body | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """World starts and ends, each (frames, cones, 3), of a clip's body."""
+    body = body_of(clip.skeleton, clip.translations) if body is None else body
+    world = forward_kinematics(clip)
+    places, turns = world.positions[:, body.joints], world.rotations[:, body.joints]
+    return places + rot.rotate(turns, body.starts), places + rot.rotate(turns, body.ends)
+
+
+def facing(clip: Clip) -> float:
+    """Angle in radians about Y from +Z to where the hips face in the clip's first frame; 0 when hips are not named."""
+    places = forward_kinematics(clip[:1]).positions[0]
+    sides = {part_of(name): joint for joint, name in reversed(list(enumerate(clip.skeleton.names)))}
+    if ("thigh", "left") not in sides or ("thigh", "right") not in sides:
+        return 0.0
+    x, _, z = places[sides["thigh", "left"]] - places[sides["thigh", "right"]]
+    return float(np.arctan2(-z, x)) if x or z else 0.0  # forward = left x up = (-z, 0, x)
+
+
+def fit_view(places, size: tuple[int, int], azimuth=0.0, elevation=0.157, margin=0.22) -> View:
+    """A view that shows all ``places`` (..., 3) with ``margin`` metres around them; ``size`` is (width, height)."""
+    right, up, _ = _axes(azimuth, elevation)
+    places = np.asarray(places, dtype=np.float64).reshape(-1, 3)
+    across, along = places @ right, places @ up
+    wide, high = np.ptp(across) + 2 * margin, np.ptp(along) + 2 * margin
+    middle = places.mean(axis=0)
+    middle = middle + right * (0.5 * (across.max() + across.min()) - middle @ right)
+    middle = middle + up * (0.5 * (along.max() + along.min()) - middle @ up)
+    return View(tuple(middle), float(azimuth), float(elevation), float(max(high, wide * size[1] / size[0])), size)
+
+
+def _axes(azimuth: float, elevation: float) -> np.ndarray:
+    """Rows: right, up and towards the viewer, in the world."""
+    towards = np.array([np.sin(azimuth) * np.cos(elevation), np.sin(elevation), np.cos(azimuth) * np.cos(elevation)])
+    right = np.array([np.cos(azimuth), 0.0, -np.sin(azimuth)])
+    return np.stack([right, np.cross(towards, right), towards])
+
+
+def draw(figures: list[Figure], view: View, *, background=(1.0, 1.0, 1.0), smooth: int = 2) -> np.ndarray:
+    """One picture, (height, width, 3) uint8.
+
+    Parameters
+    ----------
+    figures : list of Figure
+    view : View
+    background : (3,) sRGB in 0..1
+    smooth : int
+        Samples per pixel side; 1 is fastest, 2 or 3 give clean edges.
+    """
+    from scipy.ndimage import gaussian_filter
+
+    from motionbook.raster import rounded_cones, shade
+
+    width, height = view.size[0] * smooth, view.size[1] * smooth
+    starts, ends, radii = (np.concatenate([getattr(f, name) for f in figures]) for name in ("starts", "ends", "radii"))
+    owners = np.repeat(np.arange(len(figures)), [len(f.starts) for f in figures])
+    axes, per_metre = _axes(view.azimuth, view.elevation), height / view.metres
+    to_pixels = axes * np.array([[1.0], [-1.0], [1.0]]) * per_metre
+    shift = np.array([0.5 * width, 0.5 * height, 0.0]) - to_pixels @ np.asarray(view.target)
+    seen = rounded_cones(
+        starts @ to_pixels.T + shift, ends @ to_pixels.T + shift, radii * per_metre, owners, height, width
+    )
+    key = _axes(view.azimuth + np.deg2rad(38.0), np.deg2rad(56.0))
+    light = _shadow_map(starts, ends, radii, key * np.array([[1.0], [-1.0], [1.0]]))
+    above = _shadow_map(starts, ends, radii, np.array([[1.0, 0, 0], [0, 0, 1.0], [0, 1.0, 0]]))
+    shadow = gaussian_filter((light.depth > -np.inf).astype(np.float64), 0.028 * light.per_metre)
+    # what stands low darkens the floor more: the falloff is over half a metre
+    low = np.clip(1.0 - above.depth / above.per_metre / 0.5, 0.0, 1.0) * (above.depth > -np.inf)
+    low = gaussian_filter(np.nan_to_num(low, posinf=0.0), 0.045 * above.per_metre)
+    to_world = np.linalg.inv(to_pixels)
+    middle = 0.5 * (starts + ends).mean(axis=0)
+    reach = np.abs(np.concatenate([starts, ends]) - middle).max(axis=0)
+    image = shade(
+        *seen,
+        np.array([_linear(f.colour) for f in figures]),
+        to_world,
+        -to_world @ shift,
+        key[2],
+        light.matrix,
+        light.shift,
+        light.depth,
+        shadow,
+        low,
+        np.array([above.per_metre, above.shift[0], above.per_metre, above.shift[1]]),
+        _linear(np.asarray(background) * 0.965),
+        _linear(background),
+        1.25 + float(np.hypot(reach[0], reach[2])),
+        middle[[0, 2]],
+        smooth,
+    )
+    return np.rint(255 * _gamma(image)).astype(np.uint8)
+
+
+class _ShadowMap(NamedTuple):
+    depth: np.ndarray
+    matrix: np.ndarray
+    shift: np.ndarray
+    per_metre: float
+
+
+def _shadow_map(starts, ends, radii, axes, per_metre=90.0, margin=0.35) -> _ShadowMap:
+    """Depth of the figures seen along the third of ``axes`` (rows x, y, z of the picture), with room to blur."""
+    from motionbook.raster import rounded_cones
+
+    matrix = axes * per_metre
+    a, b = starts @ matrix.T, ends @ matrix.T
+    edge = np.minimum(a, b).min(axis=0)[:2] - margin * per_metre
+    far = np.maximum(a, b).max(axis=0)[:2] + margin * per_metre
+    shift = np.array([*-edge, 0.0])
+    width, height = (int(n) + 1 for n in far - edge)
+    depth, _, _ = rounded_cones(a + shift, b + shift, radii * per_metre, np.zeros(len(a), np.int64), height, width)
+    return _ShadowMap(depth, matrix, shift, per_metre)
+
+
+def _linear(colour) -> np.ndarray:
+    return np.asarray(colour, dtype=np.float64) ** 2.2
+
+
+def _gamma(linear) -> np.ndarray:
+    return linear ** (1 / 2.2)
+
+
+def rgb(colour: str) -> np.ndarray:
+    """sRGB in 0..1, (3,), from "#rrggbb"."""
+    if not re.fullmatch(r"#[0-9a-fA-F]{6}", colour):
+        raise ValueError(f"colour: expected #rrggbb, got {colour!r}")
+    return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
+
+
+def draw_clip(
+    clip: Clip,
+    frames=None,
+    *,
+    colour: str = "#5f6b7a",
+    size: tuple[int, int] = (240, 320),
+    view: View | None = None,
+    azimuth: float = 0.436,
+    smooth: int = 2,
+) -> np.ndarray:
+    """Pictures of a clip's frames from one fixed camera, (frames, height, width, 3) uint8.
+
+    Parameters
+    ----------
+    clip : Clip
+    frames : sequence of int, optional
+        All frames when left out.
+    size : (width, height) in pixels
+    view : View, optional
+        Without it a view that holds the whole motion, turned by ``azimuth`` from the person's front.
+    """
+    frames = np.arange(len(clip)) if frames is None else np.asarray(frames, dtype=int)
+    body = body_of(clip.skeleton, clip.translations)
+    starts, ends = pose(clip, body)
+    if view is None:
+        view = fit_view(np.stack([starts, ends]), size, facing(clip) + azimuth)
+    shade = rgb(colour)
+    return np.stack([draw([Figure(starts[i], ends[i], body.radii, shade)], view, smooth=smooth) for i in frames])
