@@ -10,6 +10,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,8 +43,8 @@ def test_every_requirement_is_pinned_within_its_range(project):
     extras = project["optional-dependencies"]
     for text in [*project["dependencies"], *(line for lines in extras.values() for line in lines)]:
         requirement = Requirement(text)
-        assert requirement.name.lower() in pins, f"{requirement.name} is not in constraints.txt"
-        assert requirement.specifier.contains(pins[requirement.name.lower()], prereleases=True), text
+        assert canonicalize_name(requirement.name) in pins, f"{requirement.name} is not in constraints.txt"
+        assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)], prereleases=True), text
 
 
 def test_conda_pip_part_installs_the_package_with_all_extras(project, conda):
