@@ -128,17 +128,32 @@ def to_rotation_vector(q) -> np.ndarray:
 
 
 def from_euler(angles, order: str) -> np.ndarray:
-    """Quaternions (..., 4) from intrinsic Euler angles (..., 3) in radians, listed as in ``order`` (e.g. "ZYX")."""
-    order = _check_order(order)
+    """Quaternions (..., 4) from intrinsic Euler angles (..., n) in radians, listed as in ``order`` (e.g. "ZYX").
+
+    ``order`` names one axis per angle; any sequence of X, Y and Z will do, and three different ones are the fast case.
+    """
     angles = np.asarray(angles, dtype=np.float64)
-    half = 0.5 * angles
+    order = order.upper()
+    if not order or set(order) - set(AXES) or angles.shape[-1:] != (len(order),):
+        raise ValueError(f"from_euler: expected one of X, Y, Z per angle, got {order!r} for angles {angles.shape}")
+    half = np.moveaxis(0.5 * angles, -1, 0)
     c, s = np.cos(half), np.sin(half)
-    q = None
-    for i, letter in enumerate(order):
-        turn = np.zeros((*angles.shape[:-1], 4))
-        turn[..., 0], turn[..., 1 + AXES[letter]] = c[..., i], s[..., i]
-        q = turn if q is None else multiply(q, turn)
-    return q
+    out = np.empty((*angles.shape[:-1], 4))
+    if sorted(order) == ["X", "Y", "Z"]:
+        i, j, k = (1 + AXES[letter] for letter in order)
+        sign = 1.0 if (j - i) % 3 == 1 else -1.0
+        cc, ss, cs, sc = c[0] * c[1], s[0] * s[1], c[0] * s[1], s[0] * c[1]
+        out[..., 0] = cc * c[2] - sign * ss * s[2]
+        out[..., i] = sc * c[2] + sign * cs * s[2]
+        out[..., j] = cs * c[2] - sign * sc * s[2]
+        out[..., k] = cc * s[2] + sign * ss * c[2]
+        return out
+    out[...] = identity()
+    for letter, cosine, sine in zip(order, c, s, strict=True):
+        turn = np.zeros_like(out)
+        turn[..., 0], turn[..., 1 + AXES[letter]] = cosine, sine
+        out = multiply(out, turn)
+    return out
 
 
 def to_euler(q, order: str) -> np.ndarray:
@@ -147,7 +162,7 @@ def to_euler(q, order: str) -> np.ndarray:
     The first angle is read off, taken out, and the other two are read from what remains, so that the angles put
     together give back the rotation to rounding even at gimbal lock, where the first angle is free.
     """
-    i, j, k = (AXES[letter] for letter in _check_order(order))
+    i, j, k = (AXES[letter] for letter in check_order(order))
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     m = to_matrix(q)
     first = np.arctan2(-sign * m[..., j, k], m[..., k, k])
@@ -159,7 +174,8 @@ def to_euler(q, order: str) -> np.ndarray:
     return np.stack([first, second, third], axis=-1)
 
 
-def _check_order(order: str) -> str:
+def check_order(order: str) -> str:
+    """The order in capitals; ValueError unless it names each of X, Y and Z once."""
     order = order.upper()
     if sorted(order) != ["X", "Y", "Z"]:
         raise ValueError(f"order: expected a permutation of XYZ, got {order!r}")

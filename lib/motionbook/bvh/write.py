@@ -1,0 +1,199 @@
+"""From a Clip to a BVH file, in LaFAN1's form or in that of another file."""
+
+from pathlib import Path
+
+import numpy as np
+
+from motionbook import rotations as rot
+from motionbook.bvh.guess import TURNS
+from motionbook.bvh.header import ROTATION, EndSite, Header, frame_rate
+from motionbook.bvh.read import BvhReport, read_bvh_report, turn_basis
+from motionbook.clip import Clip
+from motionbook.files import write_whole
+
+_LETTERS = "XYZ"
+_BLOCK = 1 << 14
+
+
+def write_bvh(
+    clip: Clip, path, like=None, *, metres_per_unit: float = 0.01, order: str = "ZYX", decimals: int = 6
+) -> Path:
+    """Write a clip as BVH.
+
+    Parameters
+    ----------
+    clip : Clip
+    path : path
+        Written whole or not at all; equal clips give equal bytes whatever the locale.
+    like : path or BvhReport, optional
+        A file, or the report ``read_bvh_report`` gave for it, whose joint names, channel orders, end sites, up axis,
+        unit and positions rule are kept. Its skeleton must have the same tree. A path is read with the reader's own
+        guesses; pass the report when the file was read with other options.
+    metres_per_unit, order : float, str
+        Without ``like``: unit (centimetres) and order of the rotation channels. The root has six channels with
+        absolute positions and OFFSET 0; a joint has positions as well only where ``clip.translations`` differ from
+        its offset.
+    decimals : int
+        Digits behind the point.
+
+    Returns
+    -------
+    Path
+    """
+    if like is None:
+        header, turn, scale, rule = _own_layout(clip, order), TURNS["Y"], float(metres_per_unit), "replace"
+    else:
+        report = like if isinstance(like, BvhReport) else read_bvh_report(like)[1]
+        header, scale, rule = _borrowed_layout(clip, report), report.metres_per_unit, report.positions
+        turn = TURNS["Y"] if report.up == "file" else TURNS[report.up]
+    offsets, ends = clip.skeleton.offsets @ turn / scale, header.ends
+    if like is None:
+        offsets[0] = 0.0
+        ends = tuple(end._replace(offset=np.array(end.offset) / scale) for end in ends)
+    values = _values(clip, header, offsets, turn, scale, rule)
+    text = _hierarchy(header, offsets, ends, decimals)
+    text += f"MOTION\nFrames: {len(clip)}\nFrame Time: {_frame_time(clip.fps)}\n"
+
+    def write(temporary: Path) -> None:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.writelines(_rows(values, decimals))
+
+    return write_whole(path, write)
+
+
+def _own_layout(clip: Clip, order: str) -> Header:
+    skeleton = clip.skeleton
+    turns = tuple(ROTATION + _LETTERS.index(letter) for letter in rot.check_order(order))
+    channels = [turns] * len(skeleton)
+    channels[0] = (0, 1, 2, *turns)
+    if clip.translations is not None:
+        for joint in range(1, len(skeleton)):
+            if np.abs(clip.translations[:, joint] - skeleton.offsets[joint]).max(initial=0.0) > 1e-9:
+                channels[joint] = (0, 1, 2, *turns)
+    ends = tuple(EndSite(joint, offset, "Site") for joint, offset in skeleton.end_offsets)
+    offsets = tuple(map(tuple, skeleton.offsets.tolist()))
+    return Header(skeleton.names, skeleton.parents, offsets, ends, tuple(channels), len(clip), "", 0)
+
+
+def _borrowed_layout(clip: Clip, report: BvhReport) -> Header:
+    header = report.header
+    if header.parents != clip.skeleton.parents:
+        raise ValueError(
+            f"like: {report.path.name} has another tree of joints ({len(header.names)}: {', '.join(header.names)}) than "
+            f"the clip ({len(clip.skeleton)}: {', '.join(clip.skeleton.names)}); retarget the clip or leave like out"
+        )
+    return header
+
+
+def _values(clip: Clip, header: Header, offsets, turn, scale, rule) -> np.ndarray:
+    """The rows of numbers (frames, channels), in file units, axes and degrees."""
+    rotations = turn_basis(clip.rotations, turn.T)
+    out = np.empty((len(clip), header.width))
+    column = 0
+    for joint in depth_first(header.parents):
+        channels = header.channels[joint]
+        if joint == 0:
+            place = clip.root_positions @ turn / scale
+        elif clip.translations is None:
+            place = np.broadcast_to(offsets[joint], (len(clip), 3))
+        else:
+            place = clip.translations[:, joint] @ turn / scale
+        if rule == "add" or (rule == "add_root" and joint == 0):
+            written, held = place - offsets[joint], np.zeros(3)
+        else:
+            written, held = place, offsets[joint]
+        for axis in {0, 1, 2} - set(channels):
+            # an axis without a channel stays at its OFFSET
+            if np.abs(written[:, axis] - held[axis]).max(initial=0.0) > 1e-6 * max(1.0, np.abs(offsets).max()):
+                raise ValueError(
+                    f"like: joint {header.names[joint]} moves in its parent but the file has no {_LETTERS[axis]}position "
+                    "channel there; leave like out, or call constant_bones(clip) first if it is not the root"
+                )
+        angles = _angles(rotations[:, joint], [c - ROTATION for c in channels if c >= ROTATION], header.names[joint])
+        turns = iter(range(3))
+        for channel in channels:
+            out[:, column] = written[:, channel] if channel < ROTATION else angles[:, next(turns)]
+            column += 1
+    return out
+
+
+def _angles(rotations: np.ndarray, axes: list[int], joint: str) -> np.ndarray:
+    """Degrees about the axes listed; fewer than three only carry rotations that need no more."""
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"like: joint {joint} turns twice about one axis, which can be read but not written")
+    order = "".join(_LETTERS[axis] for axis in (*axes, *sorted({0, 1, 2} - set(axes))))
+    angles = rot.to_euler(rotations, order)
+    if len(axes) == 2:
+        # the other triple of angles of the same rotation may be the one whose last angle is zero
+        other = np.stack([angles[:, 0] + np.pi, np.pi - angles[:, 1], angles[:, 2] + np.pi], axis=-1)
+        other = (other + np.pi) % (2 * np.pi) - np.pi
+        angles = np.where(np.abs(other[:, 2:]) < np.abs(angles[:, 2:]), other, angles)
+    if len(axes) < 3 and np.abs(angles[:, len(axes) :]).max(initial=0.0) > 1e-5:
+        raise ValueError(f"like: joint {joint} has {len(axes)} rotation channels, too few for its rotation in the clip")
+    return np.rad2deg(angles)
+
+
+def _frame_time(fps: float) -> str:
+    """Seconds per frame: six decimals as usual where they mean this rate to the reader, else all digits."""
+    short = f"{1 / fps:.6f}"
+    return short if frame_rate(short) == fps else repr(1 / fps)
+
+
+def _hierarchy(header: Header, offsets: np.ndarray, ends: tuple[EndSite, ...], decimals: int) -> str:
+    lines = ["HIERARCHY"]
+
+    def numbers(vector) -> str:
+        return " ".join(f"{x:.{decimals}f}" for x in _rounded(np.asarray(vector, dtype=np.float64), decimals))
+
+    depth = {-1: -1}
+    open_joints: list[int] = []
+
+    def close(until: int) -> None:
+        while open_joints and open_joints[-1] != until:
+            joint = open_joints.pop()
+            tab = "\t" * depth[joint]
+            for end in ends:
+                if end.joint == joint:
+                    lines.extend([f"{tab}\tEnd {end.label}", f"{tab}\t{{"])
+                    lines.extend([f"{tab}\t\tOFFSET {numbers(end.offset)}", f"{tab}\t}}"])
+            lines.append(f"{tab}}}")
+
+    for joint in depth_first(header.parents):
+        parent, channels = header.parents[joint], header.channels[joint]
+        close(parent)
+        depth[joint] = depth[parent] + 1
+        open_joints.append(joint)
+        tab = "\t" * depth[joint]
+        names = [f"{_LETTERS[c % 3]}{'position' if c < ROTATION else 'rotation'}" for c in channels]
+        lines.append(f"{tab}{'JOINT' if parent >= 0 else 'ROOT'} {header.names[joint]}")
+        lines.extend([f"{tab}{{", f"{tab}\tOFFSET {numbers(offsets[joint])}"])
+        lines.append(f"{tab}\tCHANNELS {' '.join([str(len(channels)), *names])}")
+    close(-1)
+    return "\n".join(lines) + "\n"
+
+
+def depth_first(parents: tuple[int, ...]) -> list[int]:
+    """Joints in the order a BVH file lists them: each before its children, siblings by index."""
+    children: dict[int, list[int]] = {}
+    for joint, parent in enumerate(parents):
+        children.setdefault(parent, []).append(joint)
+    order, waiting = [], [0]
+    while waiting:
+        order.append(waiting.pop())
+        waiting.extend(reversed(children.get(order[-1], ())))
+    return order
+
+
+def _rounded(values: np.ndarray, decimals: int) -> np.ndarray:
+    # adding zero turns -0.0, which would be written with its sign, into 0.0
+    return np.round(values, decimals) + 0.0
+
+
+def _rows(values: np.ndarray, decimals: int):
+    """Text of the rows, a few thousand numbers at a time: one % per block is the fastest formatting Python has."""
+    row = " ".join([f"%.{decimals}f"] * values.shape[1]) + "\n"
+    step = max(1, _BLOCK // values.shape[1])
+    for first in range(0, len(values), step):
+        block = _rounded(values[first : first + step], decimals)
+        yield row * len(block) % tuple(block.ravel().tolist())
