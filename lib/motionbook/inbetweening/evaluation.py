@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motionbook.clip import Clip
 from motionbook.inbetweening.baselines import BASELINES, LocalPose
 from motionbook.inbetweening.metrics import continuous_signs, l2p, l2q, npss_terms
+from motionbook.inbetweening.recordings import Recording, select
 from motionbook.inbetweening.windows import BENCHMARK, CONTEXT, LENGTHS, STATISTICS, Windows, make_windows
 from motionbook.kinematics import WorldPose, world_pose
 
@@ -22,15 +22,6 @@ SMALLEST_STD_CM = 1e-3
 _CHUNK = 64  # windows scored together: small enough to stay in the processor's cache
 
 Predictor = Callable[[Windows, int], LocalPose]
-
-
-class Recording(NamedTuple):
-    """A clip with the person who moves in it and the subset it belongs to ("idle", "phone" or "actions")."""
-
-    clip: Clip
-    subject: str
-    group: str
-    name: str
 
 
 class Scores(NamedTuple):
@@ -146,12 +137,6 @@ def error_over_time(windows: Windows, std: np.ndarray, length: int, predictor: P
     truth = world(windows, LocalPose(windows.root_positions[:, gap], windows.rotations[:, gap]))
     guess = world(windows, predictor(windows, length))
     return np.linalg.norm(((truth.positions - guess.positions) / std).reshape(len(windows), length, -1), axis=-1)
-
-
-def select(recordings: Iterable[Recording], subset: str, subjects: Iterable[str] | None = None) -> list[Recording]:
-    """The recordings of one subset, of some people or (None) of all, in the order given."""
-    wanted = None if subjects is None else set(subjects)
-    return [r for r in recordings if r.group == subset and (wanted is None or r.subject in wanted)]
 
 
 def evaluate_folds(

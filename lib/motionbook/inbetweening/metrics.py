@@ -81,9 +81,14 @@ def npss_terms(truth, prediction) -> NpssTerms:
     """
     frames = np.shape(truth)[1]
     a, b = _real_power(truth, frames), _real_power(prediction, frames)
-    total_a, total_b = a.sum(axis=-1), b.sum(axis=-1)
-    difference = b * _reciprocal(total_b)[..., None] - a * _reciprocal(total_a)[..., None]
-    distance = np.abs(np.cumsum(difference, axis=-1)).sum(axis=-1)
+    # frequency k stands for frames - k as well, so only the first half is held
+    twice = np.array([1.0 if k in (0, frames - k) else 2.0 for k in range(len(a))])
+    total_a, total_b = np.tensordot(twice, a, 1), np.tensordot(twice, b, 1)
+    difference = b * _reciprocal(total_b) - a * _reciprocal(total_a)
+    running, distance = np.zeros_like(total_a), np.zeros_like(total_a)
+    for k in range(frames):  # a cumulative sum with whole arrays in each step
+        running += difference[min(k, frames - k)]
+        distance += np.abs(running)
     return NpssTerms((distance * total_a).sum(axis=(0, 1)), total_a.sum(axis=(0, 1)))
 
 
@@ -115,14 +120,12 @@ def _lengths(error):
 
 
 def _real_power(rotations, frames: int):
-    """Squared real part of the Fourier transform over time, (4, joints, windows, frequencies)."""
-    # the real part is a product with cosines, and that of frequency k equals that of frames - k
-    half = frames // 2 + 1
-    cosines = np.cos(2 * np.pi / frames * (np.outer(np.arange(frames), np.arange(half)) % frames))
+    """Squared real part of the Fourier transform over time, (frequencies up to the middle, 4, joints, windows)."""
+    # the real part is a product with cosines
+    steps = np.outer(np.arange(frames // 2 + 1), np.arange(frames)) % frames
     q = np.moveaxis(np.asarray(rotations, dtype=np.float64), (-1, -2), (0, 1))
-    real = (np.ascontiguousarray(q).reshape(-1, frames) @ cosines).reshape(*q.shape[:-1], half)
-    k = np.arange(frames)
-    return (real * real)[..., np.minimum(k, frames - k)]
+    real = np.cos(2 * np.pi / frames * steps) @ np.ascontiguousarray(q).reshape(-1, frames).T
+    return (real * real).reshape(-1, *q.shape[:-1])
 
 
 def _reciprocal(total):

@@ -1,0 +1,150 @@
+"""Folds, statistics, counts; and the published LaFAN1 table where LaFAN1 is present."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from motionbook.bvh import read_bvh
+from motionbook.inbetweening import evaluation
+from motionbook.inbetweening.baselines import BASELINES, LocalPose
+from motionbook.inbetweening.evaluation import evaluate, evaluate_folds, published_table, summarise, world
+from motionbook.inbetweening.recordings import Recording
+from motionbook.inbetweening.windows import STATISTICS, make_windows
+from test_inbetweening_windows import random_clip
+
+# Published with LaFAN1's evaluator (its tests and read-me): 5, 15, 30, 45 frames
+LAFAN1_TABLE = {
+    ("0-velocity", "L2P"): (1.523, 3.694, 6.600, 9.329),
+    ("0-velocity", "L2Q"): (0.56, 1.10, 1.51, 1.81),
+    ("0-velocity", "NPSS"): (0.0053, 0.0522, 0.2318, 0.4918),
+    ("SLERP", "L2P"): (0.373, 1.249, 2.316, 3.447),
+    ("SLERP", "L2Q"): (0.22, 0.62, 0.98, 1.25),
+    ("SLERP", "NPSS"): (0.0023, 0.0391, 0.2013, 0.4493),
+}
+
+
+def people(frames=(150, 200, 120, 180)) -> list[Recording]:
+    """One idle recording each of as many people, the later ones livelier, and a short phone clip."""
+    clips = [random_clip(n, seed) for seed, n in enumerate(frames)]
+    clips = [replace(c, root_positions=(1 + i) * c.root_positions) for i, c in enumerate(clips)]
+    made = [Recording(c, f"{i:02d}", "idle", f"{i:02d}_idle") for i, c in enumerate(clips)]
+    return [*made, Recording(random_clip(40, 9), "00", "phone", "00_phone")]
+
+
+FOLDS = [{"train": ["00", "01"], "test": ["02", "03"]}, {"train": ["02", "03"], "test": ["00", "01"]}]
+
+
+def test_every_fold_has_its_own_scale():
+    """A fold scores the same alone, first or last; the released evaluator's cached scale makes the second fold differ.
+
+    Planted fault: the first fold's std for all folds changes fold 2's L2P by more than half.
+    """
+    both = evaluate_folds(people(), "idle", FOLDS)
+    reverse = evaluate_folds(people(), "idle", FOLDS[::-1])
+    alone = evaluate_folds(people(), "idle", FOLDS[1:])
+    second = both[both.fold == 2].value.to_numpy()
+    assert np.array_equal(second, alone.value) and np.array_equal(second, reverse[reverse.fold == 1].value)
+    clips = [r.clip for r in people()[2:4]]
+    places = world(w := make_windows(clips, *STATISTICS), LocalPose(w.root_positions, w.rotations)).positions
+    _, std = evaluation.position_statistics([evaluation.position_moments(w)])
+    assert np.allclose(std, places.reshape(-1, 22, 3).std(axis=0))
+    parts = [evaluation.position_moments(make_windows([c], *STATISTICS)) for c in clips]
+    mean, pooled = evaluation.position_statistics(parts)
+    assert np.allclose(pooled, std, rtol=1e-12) and np.allclose(mean, places.mean(axis=(0, 1)))
+
+
+def test_counts_stand_beside_every_cell():
+    """Windows are added over folds, people counted once, and a fold without windows drops out."""
+    folds = [*FOLDS, {"train": ["00"], "test": ["99"]}, {"train": ["03"], "test": ["00"]}]
+    summary = evaluate(people(), "idle", folds)
+    assert len(summary) == 3 * 4 * 3
+    windows = [len(make_windows([r.clip])) for r in people()[:4]]
+    assert windows == [3, 4, 2, 3]
+    assert set(summary.n_windows) == {sum(windows) + windows[0]}
+    assert set(summary.n_subjects) == {4} and set(summary.n_folds) == {3}
+    per_fold = evaluate_folds(people(), "idle", folds)
+    cell = per_fold[(per_fold.system == "SLERP") & (per_fold.length == 30) & (per_fold.metric == "L2P")].value
+    row = summary[(summary.system == "SLERP") & (summary.length == 30) & (summary.metric == "L2P")].iloc[0]
+    assert row["mean"] == pytest.approx(cell.mean()) and row["spread"] == pytest.approx(cell.std(ddof=1))
+    table = published_table(summary)
+    assert list(table.index) == ["0-velocity", "SLERP", "SLERP-Q"]
+    assert (
+        table.columns[0] == "L2P@5" and table.columns[11] == "NPSS@45" and table.loc["SLERP", "L2P@30"] == row["mean"]
+    )
+    assert np.isnan(summarise(per_fold[per_fold.fold == 1]).spread).all()
+
+
+def test_scores_rank_as_they_must():
+    """The truth itself scores zero; interpolating between close keys beats holding still."""
+
+    def oracle(windows, length):
+        gap = slice(10, 10 + length)
+        return LocalPose(windows.root_positions[:, gap], windows.rotations[:, gap])
+
+    summary = evaluate(people(), "idle", FOLDS, systems={**BASELINES, "truth": oracle})
+    table = published_table(summary).drop(columns=["n_windows", "n_subjects", "n_folds"])
+    assert np.abs(table.loc["truth"]).max() < 1e-12
+    assert (table.loc["SLERP", ["L2P@5", "L2Q@5"]] < table.loc["0-velocity", ["L2P@5", "L2Q@5"]]).all()
+
+
+def test_one_chunk_or_many(monkeypatch):
+    """Windows scored in parts give the same numbers as all at once."""
+    whole = evaluate(people(), "idle", FOLDS)
+    monkeypatch.setattr(evaluation, "_CHUNK", 2)
+    assert np.allclose(evaluate(people(), "idle", FOLDS)["mean"], whole["mean"], rtol=1e-12)
+
+
+def test_a_person_who_never_moves_gives_numbers():
+    """A frozen training set has a scale of zero; the smallest scale stands in and nothing is NaN or infinite."""
+    recordings = people()
+    still = recordings[0].clip
+    still = replace(still, rotations=still.rotations[[0] * 150], root_positions=still.root_positions[[0] * 150])
+    summary = evaluate([recordings[0]._replace(clip=still), recordings[1]], "idle", [{"train": ["00"], "test": ["01"]}])
+    assert np.isfinite(summary["mean"]).all()
+
+
+def test_what_cannot_be_scored_is_said():
+    """Unknown subset, people on both sides, no fold, clips shorter than a window."""
+    with pytest.raises(ValueError, match="'walking'; the groups are idle, phone"):
+        evaluate(people(), "walking", FOLDS)
+    with pytest.raises(ValueError, match="fold 1: 01"):
+        evaluate(people(), "idle", [{"train": ["00", "01"], "test": ["01"]}])
+    with pytest.raises(ValueError, match="at least one"):
+        evaluate(people(), "idle", [])
+    with pytest.raises(ValueError, match="65 frames"):
+        evaluate(people(), "phone", [{"train": ["00"], "test": ["01"]}])
+
+
+def test_error_over_time_averages_to_l2p():
+    """Its mean over frames is the L2P of each window."""
+    windows, std = make_windows([random_clip(150, 0)]), np.full((22, 3), 7.0)
+    for system, predict in BASELINES.items():
+        curve = evaluation.error_over_time(windows, std, 15, predict)
+        scores = evaluation.score_windows(windows, std, [15], {system: predict})[system, 15]
+        assert curve.shape == (3, 15) and np.allclose(curve.mean(axis=1), scores.l2p)
+
+
+def test_lafan1_baseline_table(shared_data):
+    """LaFAN1's published baselines, as the acceptance test of the whole path from BVH to table.
+
+    Train subjects 1 to 4, test subject 5, LaFAN1's own (strict) windows, 2232 of them. Needs all 77 files.
+    """
+    folder = Path(os.environ.get("MOTIONBOOK_LAFAN1", shared_data / "bvh" / "lafan1"))
+    files = sorted(folder.rglob("*_subject?.bvh"))
+    if len(files) < 77:
+        pytest.skip(f"needs the 77 files of LaFAN1, found {len(files)} in {folder}; set MOTIONBOOK_LAFAN1")
+    recordings = [
+        Recording(read_bvh(f, metres_per_unit=0.01, up="file"), f.stem.rsplit("_", 1)[1], "all", f.stem) for f in files
+    ]
+    fold = {"train": [f"subject{i}" for i in range(1, 5)], "test": ["subject5"]}
+    systems = {name: BASELINES[name] for name in ("0-velocity", "SLERP")}
+    summary = evaluate(recordings, "all", [fold], systems=systems, strict=True)
+    assert set(summary.n_windows) == {2232}
+    table = published_table(summary)
+    for (system, metric), values in LAFAN1_TABLE.items():
+        ours = table.loc[system, [f"{metric}@{n}" for n in (5, 15, 30, 45)]].to_numpy(float)
+        # the last printed digit, which the sources cut or round
+        digit = {"L2P": 1e-3, "L2Q": 1e-2, "NPSS": 1e-4}[metric]
+        assert np.abs(ours - values).max() <= digit, (system, metric, ours)
