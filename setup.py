@@ -13,6 +13,7 @@ class BuildWithManifests(build_py):
     """The usual build plus a copy of the manifests, so that an installed library finds them without its checkout."""
 
     def run(self) -> None:
+        """Build, then copy; an editable installation reads the checkout."""
         super().run()
         if not self.editable_mode:
             target = Path(self.build_lib) / "motionbook" / "_manifests"
