@@ -1,1 +1,26 @@
-"""capture"""
+"""Capture: from cameras to a skeleton (chapter 1)."""
+
+from motionbook.capture.assembly import assemble, bone_lengths, fill_gaps, low_pass
+from motionbook.capture.cameras import Camera, camera_centre, look_at, project, read_cameras, semicircle
+from motionbook.capture.landmarks import LANDMARKS, Landmarks, Observations, observe, true_landmarks
+from motionbook.capture.triangulation import Triangulation, triangulate
+
+__all__ = [
+    "LANDMARKS",
+    "Camera",
+    "Landmarks",
+    "Observations",
+    "Triangulation",
+    "assemble",
+    "bone_lengths",
+    "camera_centre",
+    "fill_gaps",
+    "look_at",
+    "low_pass",
+    "observe",
+    "project",
+    "read_cameras",
+    "semicircle",
+    "triangulate",
+    "true_landmarks",
+]

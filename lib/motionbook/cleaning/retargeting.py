@@ -49,9 +49,7 @@ class _Body(NamedTuple):
         return vector if np.linalg.norm(vector) > 1e-6 else None
 
 
-def retarget(
-    clip: Clip, skeleton: Skeleton, *, keep_size: bool = False, rest=None, keep_ankles: bool = True
-) -> Clip:
+def retarget(clip: Clip, skeleton: Skeleton, *, keep_size: bool = False, rest=None, keep_ankles: bool = True) -> Clip:
     """A clip of any humanoid rig on another skeleton.
 
     Parameters
@@ -97,7 +95,10 @@ def retarget(
         return scale * (point - [0.0, source_ankle, 0.0]) + [0.0, target_ankle, 0.0]
 
     root = placed(_hip_centre(source, places)) - _hip_centre(
-        target, world_pose(target.skeleton, np.zeros((len(clip), 3)), local_rotations(target.skeleton.parents, world)).positions
+        target,
+        world_pose(
+            target.skeleton, np.zeros((len(clip), 3)), local_rotations(target.skeleton.parents, world)
+        ).positions,
     )
     if keep_ankles:
         for side in SIDES:
@@ -162,8 +163,11 @@ def _world_rotations(source: _Body, target: _Body, turns: np.ndarray) -> np.ndar
         theirs, ours = getattr(source.rig, chain), getattr(target.rig, chain)
         if theirs and ours:
             straightened = [rot.multiply(turns[:, j], read["chain", j]) for j in theirs]
+            # FreeMoCap's spine starts between the hips, LaFAN1's a hand's breadth above and behind: with equal bone
+            # directions the trunk as a whole would lean back by 4 degrees.
+            whole = rot.between(_trunk(target), _trunk(source)) if chain == "spine" else rot.identity()
             for joint, turn in zip(ours, _along_chain(source, theirs, straightened, target, ours), strict=True):
-                frames[joint] = rot.multiply(turn, _inv(write["chain", joint]))
+                frames[joint] = rot.multiply(rot.multiply(turn, whole), _inv(write["chain", joint]))
     world = np.empty((len(turns), len(target.skeleton), 4))
     for joint, parent in enumerate(target.skeleton.parents):
         if joint in frames:
@@ -178,6 +182,13 @@ def _world_rotations(source: _Body, target: _Body, turns: np.ndarray) -> np.ndar
 
 def _inv(q):
     return rot.inverse(q)
+
+
+def _trunk(body: _Body) -> np.ndarray:
+    """Vector (3,) from between the hips to the base of the neck with every bone of the spine straight up."""
+    bones = _bones(body)
+    height = sum(np.linalg.norm(bones["chain", j][2]) for j in body.rig.spine if bones["chain", j][2] is not None)
+    return body.places[body.rig.spine[0]] - _hip_centre(body, body.places) + height * _UP
 
 
 def _along_chain(source, theirs, turns, target, ours):
@@ -238,9 +249,10 @@ def _with_ankle(body: _Body, side: str, root, world: np.ndarray, ankle: np.ndarr
     hip, knee, foot = (body.rig.limbs[side, part] for part in ("thigh", "shin", "foot"))
     places = world_pose(body.skeleton, root, local_rotations(parents, world)).positions
     a, b, c = places[:, hip], places[:, knee], places[:, foot]
-    # Another hip width or knee height moves a standing foot to the side by a constant amount. That much is granted, so
-    # that the bones keep their directions: a constant does not make a foot slide.
-    ankle = ankle + np.mean(c - ankle, axis=0) * [1.0, 0.0, 1.0]
+    # Another hip width or knee height moves a standing foot by a constant amount, and a captured person's legs differ
+    # in length by up to 2 cm. Sideways the constant is granted whole, for it makes no foot slide; upwards by half, a
+    # compromise between a foot off the floor by millimetres and a knee bent by degrees.
+    ankle = ankle + np.mean(c - ankle, axis=0) * [1.0, 0.5, 1.0]
     if np.linalg.norm(c - ankle, axis=-1).max() < 1e-7:
         return world
     bend = (b - a) - np.sum((b - a) * (c - a), -1, keepdims=True) / np.sum((c - a) ** 2, -1, keepdims=True) * (c - a)
@@ -280,14 +292,19 @@ def _stretched(target: _Body, source: _Body) -> Skeleton:
         if end is not None and target.skeleton.parents[end] == joint:
             factor[end] = np.linalg.norm(other[2]) / np.linalg.norm(bone)
     trunk = [
-        np.linalg.norm(np.mean([b.places[b.rig.limbs[s, "upper_arm"]] for s in SIDES], axis=0) - _hip_centre(b, b.places))
+        np.linalg.norm(
+            np.mean([b.places[b.rig.limbs[s, "upper_arm"]] for s in SIDES], axis=0) - _hip_centre(b, b.places)
+        )
         for b in (source, target)
     ]
     for joint in (*target.rig.spine, *target.rig.neck[:1]):
         factor[joint] = trunk[0] / trunk[1]
     for side in SIDES:
         thigh = target.rig.limbs[side, "thigh"]
-        widths = [abs(b.places[b.rig.limbs["left", "thigh"]] - b.places[b.rig.limbs["right", "thigh"]])[0] for b in (source, target)]
+        widths = [
+            abs(b.places[b.rig.limbs["left", "thigh"]] - b.places[b.rig.limbs["right", "thigh"]])[0]
+            for b in (source, target)
+        ]
         factor[thigh] = widths[0] / widths[1]
         clavicle = target.rig.limbs.get((side, "clavicle"))
         if clavicle is not None:
