@@ -1,1 +1,1 @@
-"""data"""
+"""Data: manifests of every data set and weight file, download and verification, folder layouts and splits."""
