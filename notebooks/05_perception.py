@@ -2,8 +2,8 @@
 # # Perceptual analysis: who looks most natural?
 #
 # After this chapter you can turn the answers of a pairwise study into Elo scores with honest intervals (StayStill,
-# section 4.3), turn the ratings of an impairment study into mean opinion scores (4DHumanQA, section V), and put your own
-# answers through the same tables: give a CSV in the columns of StayStill's own export as `responses`.
+# section 4.3), turn the ratings of an impairment study into mean opinion scores (4DHumanQA, section V), and put your
+# own answers through the same tables: give a CSV in the columns of StayStill's own export as `responses`.
 #
 # **Without real answers the people here are simulated.** What they prefer follows from a stated formula on measured
 # diagnostics of the rendered clips, so the ranking below tests the analysis and says nothing about real viewers. Every
@@ -42,8 +42,8 @@ sizes = budgets.sizes(budget, "05_perception")
 # %% [markdown]
 # ## The clips and what was measured on them
 #
-# Chapter 04 rendered the ten-second clips that chapter 03 made with each system, and measured pace and smoothness on the
-# video. Those diagnostics are all that the simulated raters see.
+# Chapter 04 rendered the ten-second clips that chapter 03 made with each system, and measured pace and smoothness on
+# the video. Those diagnostics are all that the simulated raters see.
 
 # %%
 folder = report.take_inputs(
@@ -67,8 +67,7 @@ if responses:
 else:
     answers = raters.pairwise_study(quality, sizes["participants"], seed)
     run.data_label = "simulated raters (no person answered), stated formula on measured diagnostics"
-inputs.save_csv(answers, run.folder / "responses.csv")
-report.record_artefact(run, run.folder / "responses.csv")
+report.save_csv(run, "responses.csv", answers)
 scored, flow = perception.exclude(answers)
 report.save_table(run, "responses_flow", flow)
 report.show_table(flow, note=run.data_label)
@@ -94,11 +93,12 @@ report.show_table(table2, "staystill_table2", note=f"{run.data_label}. {note}")
 
 # %%
 assert abs(elo.elo.mean() - 1000) < 1e-6
-inputs.save_csv(elo.reset_index(), run.folder / "elo.csv")
-report.record_artefact(run, run.folder / "elo.csv")
-pairs = perception.pair_differences(elo.elo, resampled)
+report.save_csv(run, "elo.csv", elo.reset_index())
+pairs = inputs.significance_table(elo, resampled)
 report.save_table(run, "staystill_text_significance", pairs)
-report.show_table(pairs.round(2), note=f"Elo differences with 95 % intervals over people. {run.data_label}")
+report.show_table(
+    pairs, "staystill_text_significance", note=f"Elo differences with 95 % intervals over people. {run.data_label}"
+)
 
 # %% mystnb={"figure": {"name": "fig-elo", "caption": "Elo scores with one bootstrap standard deviation over people (after StayStill, Figure 8). The raters are simulated unless a file of answers was given."}}
 figure = report.elo_figure(elo.elo, resampled.std(ddof=1))
@@ -108,18 +108,17 @@ plt.show()
 # %% [markdown]
 # ## The rating study
 #
-# For chapter 06, the recorded clips are distorted in six ways at five strengths, and each distorted clip is rated beside
-# its original from 1 (imperceptible) to 5 (very annoying). Half of the people see one half of the sources, half the other.
-# The scores are simulated: a logistic curve of the strength for each distortion, with a bias and an inconsistency for
-# each person.
+# For chapter 06, the recorded clips are distorted in six ways at five strengths, and each distorted clip is rated
+# beside its original from 1 (imperceptible) to 5 (very annoying). Half of the people see one half of the sources, half
+# the other. The scores are simulated: a logistic curve of the strength for each distortion, with a bias and an
+# inconsistency for each person.
 
 # %%
 sources = inputs.source_names(diagnostics, budgets.sizes(budget, "06_quality")["sources"])
 ratings = raters.rating_study(sources, sizes["raters"], seed)
 scores = perception.mos(ratings)
-for name, frame in (("ratings.csv", ratings), ("mos.csv", scores.reset_index())):
-    inputs.save_csv(frame, run.folder / name)
-    report.record_artefact(run, run.folder / name)
+report.save_csv(run, "ratings.csv", ratings)
+report.save_csv(run, "mos.csv", scores.reset_index())
 assert len(scores) == 30 * len(sources)
 
 # %% mystnb={"figure": {"name": "fig-opinion", "caption": "Simulated opinion scores by distortion and strength: share of each answer, with the mean opinion score and its 95 % interval (after 4DHumanQA, Figure 5; post hoc marks are not drawn)."}}

@@ -36,6 +36,11 @@ def write_whole(path: str | Path, content: str | bytes | Callable[[Path], None])
     return path
 
 
+def write_csv(path: str | Path, frame, *, index: bool = False) -> Path:
+    """Write a data frame whole, with ten significant digits and the same bytes on every system."""
+    return write_whole(path, frame.to_csv(index=index, float_format="%.10g", lineterminator="\n"))
+
+
 def sha256(path: str | Path) -> str:
     """Hexadecimal SHA-256 of a file."""
     with open(path, "rb") as file:

@@ -3,12 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from motionbook.files import write_whole
-
-
-def save_csv(frame, path: Path) -> Path:
-    """Write a data frame without its index, whole."""
-    return write_whole(path, frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+from motionbook.files import write_csv
 
 
 def make_diagnostics(budget: str, seed: int) -> Callable[[Path], object]:
@@ -21,7 +16,7 @@ def make_diagnostics(budget: str, seed: int) -> Callable[[Path], object]:
         clips = folder.parent / "03_inbetweening"
         inbetweening.make_clips(clips, budget, seed)
         frame = systems.measure(clips)
-        return save_csv(frame, folder / "tables" / "systems_motion.csv")
+        return write_csv(folder / "tables" / "systems_motion.csv", frame)
 
     return make
 
@@ -39,6 +34,28 @@ def elo_table(elo, resampled, rates):
             "appearances": elo.appearances,
         }
     ).rename_axis("System")
+
+
+# the order of StayStill's Table 2, so that pairs are named as published whatever the ranking
+SYSTEM_ORDER = ("GT", "NN", "SLERP-Q", "SLERP", "NOISE")
+
+
+def significance_table(elo, resampled):
+    """Every pair of systems: Elo difference, 95 % interval, ``significant`` (yes or no) and the two-sided bootstrap p.
+
+    With B resamples p cannot fall below 2 / (B + 1).
+    """
+    from motionbook.perception.elo import pair_differences
+
+    known = [name for name in SYSTEM_ORDER if name in elo.index]
+    table = pair_differences(elo.elo[known + [name for name in elo.index if name not in known]], resampled)
+    for pair in table.index:
+        a, b = pair.split(" - ")
+        difference = (resampled[a] - resampled[b]).dropna()
+        crossing = min((difference <= 0).sum(), (difference >= 0).sum())
+        table.loc[pair, "p"] = min(1.0, 2 * (crossing + 1) / (len(difference) + 1))
+    table["significant"] = table.significant.map({True: "yes", False: "no"})
+    return table.rename_axis("pair")
 
 
 def source_names(diagnostics, count: int) -> list[str]:

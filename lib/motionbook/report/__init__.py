@@ -1,16 +1,22 @@
 """What a chapter shows and leaves behind: provenance, tables, figures, players, the ledger."""
 
-from motionbook.report.artefacts import save_figure, save_table
+from motionbook.report.artefacts import save_csv, save_figure, save_table
 from motionbook.report.provenance import ChapterRun, finish_chapter, record_artefact, start_chapter, take_inputs
+from motionbook.report.study_figures import bodies_figure, elo_figure, opinion_figure, scatter_figure
 from motionbook.report.tables import published_frame, show_table
 
 __all__ = [
     "ChapterRun",
+    "bodies_figure",
+    "elo_figure",
     "finish_chapter",
+    "opinion_figure",
     "published_frame",
     "record_artefact",
+    "save_csv",
     "save_figure",
     "save_table",
+    "scatter_figure",
     "show_table",
     "start_chapter",
     "take_inputs",

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from motionbook.files import write_whole
+from motionbook.files import write_csv, write_whole
 from motionbook.report.provenance import ChapterRun, record_artefact
 
 
@@ -23,8 +23,14 @@ def save_table(run: ChapterRun, item: str, frame, *, note: str = "", data: str |
         What the numbers come from; the run's ``data_label`` when left out.
     """
     path = run.folder / "tables" / f"{item}.csv"
-    write_whole(path, frame.to_csv(float_format="%.10g", lineterminator="\n"))
+    write_csv(path, frame, index=True)
     _save(run, path, item, "table", note, data)
+    return frame
+
+
+def save_csv(run: ChapterRun, name: str, frame):
+    """Write ``<chapter>/<name>`` without the frame's index, for the chapters that read it; return the frame."""
+    record_artefact(run, write_csv(run.folder / name, frame))
     return frame
 
 

@@ -1,0 +1,69 @@
+"""What chapter 06 reads: recorded clips of chapter 03 and the opinion scores of chapter 05."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from motionbook.bvh import read_bvh
+from motionbook.clip import Clip
+from motionbook.files import write_csv
+
+
+def make_ratings(budget: str, seed: int, sources: list[str]) -> Callable[[Path], object]:
+    """Stand-in for chapter 05's simulated ratings of the distortions of ``sources``, into a given folder."""
+
+    def make(folder: Path):
+        from motionbook import budgets
+        from motionbook.perception import mos
+        from motionbook.synthesis.raters import rating_study
+
+        ratings = rating_study(sources, budgets.sizes(budget, "05_perception")["raters"], seed)
+        write_csv(folder / "ratings.csv", ratings)
+        write_csv(folder / "mos.csv", mos(ratings).reset_index())
+
+    return make
+
+
+def make_clips(budget: str, seed: int) -> Callable[[Path], object]:
+    """Stand-in for chapter 03's clips."""
+
+    def make(folder: Path):
+        from motionbook.inbetweening import inputs
+
+        inputs.make_clips(folder, budget, seed)
+
+    return make
+
+
+def read_sources(folder: Path, count: int) -> dict[str, Clip]:
+    """The first ``count`` ground-truth clips of chapter 03, by name."""
+    paths = sorted((folder / "clips" / "GT").glob("*.bvh"))[:count]
+    if not paths:
+        raise FileNotFoundError(f"{folder / 'clips' / 'GT'} holds no .bvh; run chapter 03 first")
+    return {path.stem: read_bvh(path) for path in paths}
+
+
+def feature_correlations(table, scores):
+    """Spearman correlation of every feature with the opinion scores (4DHumanQA, Table II), by the feature's title."""
+    import pandas as pd
+    from scipy import stats
+
+    from motionbook.quality.features import FEATURES, TITLES
+
+    rows = {}
+    for name in FEATURES:
+        result = stats.spearmanr(table[name], scores)
+        rows[TITLES[name]] = (name, result.statistic, result.pvalue)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["ID", "SROCC", "p-value"]).rename_axis("Feature")
+
+
+def leave_one_source_out(table, scores, sources):
+    """Predictions of every stimulus by a model that never saw its source, as a series like ``scores``."""
+    import pandas as pd
+
+    from motionbook.quality.model import fit
+
+    predicted = pd.Series(index=scores.index, dtype=float)
+    for source in dict.fromkeys(sources):
+        held_out = sources == source
+        predicted[held_out] = fit(table[~held_out], scores[~held_out]).predict(table[held_out])
+    return predicted
