@@ -170,7 +170,6 @@ def assemble(landmarks: Landmarks) -> Assembly:
         When a landmark the rig needs is unknown in every frame.
     """
     points = with_virtual_points(landmarks)
-    skeleton = _sized(landmarks)
     directions, bridged = {}, 0
     for bone, (a, b) in _BONES.items():
         directions[bone], count = _bridge(points[b] - points[a], bone)
@@ -182,6 +181,7 @@ def assemble(landmarks: Landmarks) -> Assembly:
             "were carried over from the frames around",
             stacklevel=2,
         )
+    skeleton = _sized(landmarks)
     rest = {bone: _rest_bone(skeleton, bone) for bone in _BONES}
     across = directions["pelvis.L"] - directions["pelvis.R"]
     shoulders = directions["shoulder.L"] - directions["shoulder.R"]
