@@ -101,9 +101,16 @@ class Clip:
     def __getitem__(self, frames: slice) -> "Clip":
         if not isinstance(frames, slice):
             raise TypeError(f"a clip is cut with a slice such as clip[10:20], got {frames!r}")
+        step = 1 if frames.step is None else frames.step
+        if step < 1:
+            raise ValueError(f"a clip runs forward: expected a step of 1 or more, got {step}")
         moved = None if self.translations is None else self.translations[frames]
         return replace(
-            self, root_positions=self.root_positions[frames], rotations=self.rotations[frames], translations=moved
+            self,
+            root_positions=self.root_positions[frames],
+            rotations=self.rotations[frames],
+            fps=self.fps / step,
+            translations=moved,
         )
 
     @property

@@ -204,11 +204,13 @@ def between(u, v) -> np.ndarray:
     if (lengths[0] == 0).any() or (lengths[1] == 0).any():
         raise ValueError("between: a zero vector has no direction")
     u, v = np.broadcast_arrays(u / lengths[0][..., None], v / lengths[1][..., None])
-    q = np.concatenate([1.0 + np.einsum("...i,...i->...", u, v)[..., None], _cross(u, v)], axis=-1)
-    opposite = q[..., 0] < 1e-12
+    # |u + v| / 2 is the cosine of half the angle, and keeps its digits where 1 + u.v loses them
+    twice_cosine = np.linalg.norm(u + v, axis=-1, keepdims=True)
+    opposite = twice_cosine < 1e-7
+    q = np.concatenate([0.5 * twice_cosine, _cross(u, v) / np.where(opposite, 1.0, twice_cosine)], axis=-1)
     if opposite.any():
         smallest = np.eye(3)[np.argmin(np.abs(u), axis=-1)]
-        q = np.where(opposite[..., None], np.concatenate([np.zeros_like(u[..., :1]), _cross(u, smallest)], axis=-1), q)
+        q = np.where(opposite, np.concatenate([np.zeros_like(u[..., :1]), _cross(u, smallest)], axis=-1), q)
     return normalize(q)
 
 
@@ -245,11 +247,17 @@ def to_6d(q) -> np.ndarray:
 
 
 def from_6d(d) -> np.ndarray:
-    """Quaternions from two columns (..., 6), orthonormalised by Gram-Schmidt."""
+    """Quaternions from two columns (..., 6) by Gram-Schmidt; ValueError when two are zero, parallel or not finite."""
     d = np.asarray(d, dtype=np.float64)
-    a = d[..., :3] / np.linalg.norm(d[..., :3], axis=-1, keepdims=True)
-    b = d[..., 3:] - np.einsum("...i,...i->...", a, d[..., 3:])[..., None] * a
-    b = b / np.linalg.norm(b, axis=-1, keepdims=True)
+    first = np.linalg.norm(d[..., :3], axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        a = d[..., :3] / first
+        b = d[..., 3:] - np.einsum("...i,...i->...", a, d[..., 3:])[..., None] * a
+        second = np.linalg.norm(b, axis=-1, keepdims=True)
+        b = b / second
+    flat = ~((first > 0) & (second > 1e-12 * np.linalg.norm(d[..., 3:], axis=-1, keepdims=True)))
+    if flat.any():
+        raise ValueError(f"from_6d: {int(flat.sum())} pairs of columns are zero, parallel or not finite")
     return from_matrix(np.stack([a, b, _cross(a, b)], axis=-1))
 
 

@@ -5,10 +5,12 @@ An offset table fixes the bones but not how a person stands in them: LaFAN1's re
 is what retargeting and the embedded performers start from.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from motionbook import rotations as rot
-from motionbook.clip import Skeleton
+from motionbook.clip import Clip, Skeleton
 
 
 def _tree(rows: str, metres_per_unit: float, ends=()) -> Skeleton:
@@ -153,3 +155,57 @@ def t_pose(skeleton: Skeleton) -> np.ndarray:
             x, y = (_LEFT if name.startswith("Left") else _RIGHT), _BACK
         matrices[j] = np.stack([x, y, np.cross(x, y)], axis=-1)
     return rot.from_matrix(matrices)
+
+
+_HALF_TURN = np.array([0.0, 1.0, 0.0, 0.0])  # D = diag(1, -1, -1), a half turn about x
+_D = np.array([1.0, -1.0, -1.0])
+
+
+def is_staystill(skeleton: Skeleton) -> bool:
+    """Whether a skeleton with LaFAN1's joint names has StayStill's local frames: the left hip joint lies along -z."""
+    return skeleton.names == LAFAN1.names and bool(skeleton.offsets[1, 2] < 0)
+
+
+def staystill_to_lafan(clip: Clip) -> Clip:
+    """StayStill's LaFAN-format variant with LaFAN1's own local frames; joints stay where they are in the world.
+
+    StayStill's exporter turned every local frame by a half turn D = diag(1, -1, -1) about its x axis. With o the
+    offsets: o' = D o, R'_root = R_root D and R'_j = D R_j D. Only then do weights and statistics made on LaFAN1 apply.
+
+    Raises
+    ------
+    ValueError
+        When the clip does not have StayStill's frames.
+    """
+    if not is_staystill(clip.skeleton):
+        raise ValueError(
+            "staystill_to_lafan: expected LaFAN1's 22 joint names and LeftUpLeg's offset along -z, got "
+            f"{len(clip.skeleton)} joints and {clip.skeleton.offsets[1:2].tolist()}; LaFAN1's own clips need no change"
+        )
+    return _turn_frames(clip)
+
+
+def lafan_to_staystill(clip: Clip) -> Clip:
+    """The inverse of ``staystill_to_lafan``, for the authors' own tools; ``write_bvh(..., order="XYZ")`` writes it."""
+    if clip.skeleton.names != LAFAN1.names or is_staystill(clip.skeleton):
+        raise ValueError(
+            "lafan_to_staystill: expected a clip in LaFAN1's frames (its 22 joint names, LeftUpLeg's offset along +z), "
+            f"got {len(clip.skeleton)} joints and {clip.skeleton.offsets[1:2].tolist()}"
+        )
+    return _turn_frames(clip)
+
+
+def _turn_frames(clip: Clip) -> Clip:
+    skeleton = clip.skeleton
+    offsets = skeleton.offsets * _D
+    offsets[0] = skeleton.offsets[0]  # in the world, which does not turn
+    rotations = clip.rotations * np.concatenate([[1.0], _D])  # D R D turns the axis of R
+    rotations[:, 0] = rot.multiply(clip.rotations[:, 0], _HALF_TURN)
+    turned = Skeleton(
+        skeleton.names,
+        skeleton.parents,
+        offsets,
+        tuple((joint, tuple(np.multiply(offset, _D))) for joint, offset in skeleton.end_offsets),
+    )
+    moved = None if clip.translations is None else clip.translations * _D
+    return replace(clip, skeleton=turned, rotations=rotations, translations=moved)

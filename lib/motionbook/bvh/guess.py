@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motionbook import rotations as rot
 from motionbook.clip import Skeleton
 from motionbook.kinematics import world_pose
 
@@ -23,8 +24,13 @@ TURNS = {
 }
 
 _UNITS = {"cm": 0.01, "m": 1.0, "inch": 0.0254}
-_RARE_UNITS = {"mm": 0.001, "dm": 0.1, "CMU unit (1/0.45 inch)": 0.0254 / 0.45}
-_PERSON, _SURE_PERSON = (1.0, 2.4), (1.4, 2.1)
+_PERSON = (1.0, 2.4)  # metres
+# Millimetres are ten times away from the next unit, the other two are not and need a body that fits well.
+_RARE_UNITS = {
+    "mm": (0.001, _PERSON),
+    "dm": (0.1, (1.4, 2.1)),
+    "CMU unit (1/0.45 inch)": (0.0254 / 0.45, (1.4, 2.1)),
+}
 _BODY_JOINTS = 14
 FLOOR_SHARE = 0.15
 
@@ -53,8 +59,6 @@ def sample_poses(skeleton: Skeleton, root_positions, rotations, translations) ->
     pose = world_pose(skeleton, root_positions, rotations, translations)
     points = [pose.positions[:, 1:]]
     if skeleton.end_offsets:
-        from motionbook import rotations as rot
-
         joints = [joint for joint, _ in skeleton.end_offsets]
         offsets = np.array([offset for _, offset in skeleton.end_offsets])
         points.append(pose.positions[:, joints] + rot.rotate(pose.rotations[:, joints], offsets))
@@ -99,31 +103,27 @@ def guess_unit(poses: Poses) -> tuple[float, Guess]:
     the skeleton is a whole body; without any answer it is centimetres, BVH's habit.
     """
     height = poses.height
-
-    def distance(scale):
-        return abs(np.log(height * scale / 1.7)) if height > 0 else np.inf
-
-    def fits(scale, bounds):
-        return bounds[0] <= height * scale <= bounds[1]
-
-    unit = min(_UNITS, key=lambda u: distance(_UNITS[u]))
-    if fits(_UNITS[unit], _PERSON):
-        return _UNITS[unit], Guess(unit, f"the body is then {height * _UNITS[unit]:.2f} m long")
-    if len(poses.skeleton) >= _BODY_JOINTS:
-        rare = min(_RARE_UNITS, key=lambda u: distance(_RARE_UNITS[u]))
-        if fits(_RARE_UNITS[rare], _SURE_PERSON):
-            return _RARE_UNITS[rare], Guess(rare, f"the body is then {height * _RARE_UNITS[rare]:.2f} m long")
-    return 0.01, Guess("cm", f"no unit makes {height:g} units a person's height; pass metres_per_unit if it is not cm")
+    choices = [(abs(np.log(max(height, 1e-300) * scale / 1.7)), unit, scale) for unit, scale in _UNITS.items()]
+    _, unit, scale = min(choices)
+    if not _PERSON[0] <= height * scale <= _PERSON[1]:
+        unit, scale = "cm", 0.01
+        rare = [(u, s) for u, (s, (low, high)) in _RARE_UNITS.items() if low <= height * s <= high]
+        if not rare or len(poses.skeleton) < _BODY_JOINTS:
+            reason = f"no unit makes {height:.4g} units the length of a body; pass metres_per_unit if it is not cm"
+            return scale, Guess(unit, reason)
+        unit, scale = rare[0]
+    return scale, Guess(unit, f"the body is then {height * scale:.2f} m long")
 
 
-def guess_positions(poses: Poses, up: str, root_offset) -> Guess:
+def guess_positions(poses: Poses, up: str, root_offset: np.ndarray) -> Guess:
     """``add_root`` when it, and not ``replace``, puts the lowest joint near the floor, else ``replace``.
 
-    Near is within 15 % of the body height; the lowest joint of a frame, median over frames.
+    Near is within 15 % of the body height; the height of the lowest joint is the median over frames. ``root_offset``
+    (3,) is what add_root would add.
     """
     axis = np.asarray(UP_AXES[up], dtype=np.float64)
     replaced = float(np.median((poses.positions @ axis).min(1)))
-    added = replaced + float(np.asarray(root_offset) @ axis)
+    added = replaced + float(root_offset @ axis)
     near = FLOOR_SHARE * poses.height
     heights = f"lowest joint at {replaced:.4g} with replace, {added:.4g} with add_root, floor within {near:.4g} units"
     if abs(added) <= near < abs(replaced):

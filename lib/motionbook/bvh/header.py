@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _CHANNEL = re.compile(r"([xyz])(pos|rot)\w*", re.IGNORECASE)
 _MOTION = re.compile(rb"^[ \t]*MOTION(?=\s|$)", re.IGNORECASE | re.MULTILINE)
 _FRAMES = re.compile(rb"\s*frames[ \t]*:?[ \t]*([^\r\n]*)", re.IGNORECASE)
+_LONGEST_HIERARCHY = 1 << 22  # bytes looked at for a skeleton in a file that has no MOTION line
 _FRAME_TIME = re.compile(rb"\s*frame[ \t]*time[ \t]*:?[ \t]*([^\r\n]*)", re.IGNORECASE)
 
 # Tried in this order before any other whole rate: rates that cameras, trackers and exporters are set to.
@@ -44,7 +45,10 @@ class Header(NamedTuple):
     ends: tuple[EndSite, ...]
     channels: tuple[tuple[int, ...], ...]
     frames: int
+    frames_line: int
     frame_time: str
+    """As it is written: its digits say how exactly it is meant."""
+    frame_time_line: int
     body_start: int
     """Byte at which the rows begin."""
 
@@ -95,13 +99,10 @@ def parse_header(data: bytes, name: str) -> Header:
     """
     first = re.match(rb"\s*(\S{0,40})", data)
     if first.group(1).upper() != b"HIERARCHY":
-        raise bvh_error(
-            name,
-            line_of(data, first.start(1)),
-            f"expected HIERARCHY, got {_text(first.group(1))!r}; is this a BVH file?",
-        )
+        got = repr(_text(first.group(1))) if first.group(1) else "an empty file"
+        raise bvh_error(name, line_of(data, first.start(1)), f"expected HIERARCHY, got {got}; is this a BVH file?")
     motion = _MOTION.search(data, first.end(1))
-    text = _text(data[first.end(1) : motion.start() if motion else len(data)])
+    text = _text(data[first.end(1) : motion.start() if motion else first.end(1) + _LONGEST_HIERARCHY])
     words = _Words(text, line_of(data, first.end(1)), name)
     tree = _parse_tree(words)
     if motion is None:
@@ -114,7 +115,8 @@ def parse_header(data: bytes, name: str) -> Header:
     seconds = _text(frame_time.group(1)).strip()
     if not is_number(seconds):
         raise bvh_error(name, line_of(data, frame_time.start(1)), f"Frame Time: {not_a_number(seconds)}")
-    return Header(*tree, int(count), seconds, frame_time.end())
+    lines = [line_of(data, found.start(1)) for found in (frames, frame_time)]
+    return Header(*tree, int(count), lines[0], seconds, lines[1], frame_time.end())
 
 
 def frame_rate(frame_time: str) -> float | None:
@@ -210,6 +212,8 @@ class _Words:
             if not is_number(word):
                 raise self.error(f"{what}: {not_a_number(word)}")
             out.append(float(word))
+            if abs(out[-1]) == float("inf"):
+                raise self.error(f"{what}: {word!r} is too large a number")
         return tuple(out)
 
 

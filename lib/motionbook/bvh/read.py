@@ -107,14 +107,15 @@ def read_bvh_report(
     poses = sample_poses(skeleton, root, _rotations(header, values[some]), moved)
     guessed_up = guess_up(poses)
     axis = guessed_up.choice if up in ("auto", "file") else up
-    root_positions = Guess(positions, "asked for")
+    rule = Guess(positions, "asked for")
     if positions == "auto":
-        root_positions = guess_positions(poses, axis, header.offsets[0])
+        moving = np.isin((0, 1, 2), header.channels[0])
+        rule = guess_positions(poses, axis, np.where(moving, header.offsets[0], 0.0))
     scale, unit = guess_unit(poses)
     if metres_per_unit != "auto":
         scale, unit = float(metres_per_unit), Guess(f"{float(metres_per_unit):g} m", "asked for")
 
-    root, moved = _places(header, values, root_positions.choice)
+    root, moved = _places(header, values, rule.choice)
     turn = np.eye(3) if up == "file" else TURNS[axis]
     clip = Clip(
         Skeleton(
@@ -132,7 +133,7 @@ def read_bvh_report(
     notes += (
         f"{len(clip)} frames x {len(skeleton)} joints at {clip.fps:g} fps: {rate_note}",
         f"unit {unit.choice}: {unit.reason}",
-        f"positions {root_positions.choice}: {root_positions.reason}",
+        f"positions {rule.choice}: {rule.reason}",
         f"up {axis}: {guessed_up.reason if up in ('auto', 'file') else 'asked for'}"
         + ("; left in the file's axes" if up == "file" else ""),
     )
@@ -145,7 +146,7 @@ def read_bvh_report(
         scale,
         unit.choice,
         "file" if up == "file" else axis,
-        root_positions.choice,
+        rule.choice,
         poses.height * scale,
         notes,
         header,
@@ -165,13 +166,13 @@ def turn_basis(rotations: np.ndarray, turn: np.ndarray) -> np.ndarray:
 def _read_numbers(path: Path) -> tuple[Header, np.ndarray]:
     data = path.read_bytes()
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        data = data.decode("utf-16").encode()
+        data = data.decode("utf-16", errors="replace").encode()
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     header = parse_header(data, path.name)
     if header.width == 0:
-        raise BvhError(f"{path.name}: no joint has channels, there is no motion to read")
+        raise bvh_error(path.name, header.frames_line, "no joint has channels, so there is no motion to read")
     values, error = scan_rows(data, header.body_start, header.width)
     if error is not None:
         raise bvh_error(path.name, line_of(data, error.position), _explain(data, header, error))
@@ -196,10 +197,11 @@ def _explain(data: bytes, header: Header, error: ScanError) -> str:
 def _check_count(path: Path, header: Header, rows: int, strict: bool) -> tuple[str, ...]:
     if rows == header.frames:
         return ()
-    text = f"{path.name} declares {header.frames} frames and holds {rows} rows"
+    text = f"declares {header.frames} frames and holds {rows} rows"
     if strict:
-        raise BvhError(f"{text}; correct its Frames line, or read it with strict=False to take the rows")
-    warnings.warn(f"{text}; the {rows} rows are taken", stacklevel=4)
+        advice = "correct the count, or read with strict=False to take the rows"
+        raise bvh_error(path.name, header.frames_line, f"{text}; {advice}")
+    warnings.warn(f"{path.name} {text}; the {rows} rows are taken", stacklevel=4)
     return (f"{text}; the rows are taken",)
 
 
@@ -208,26 +210,26 @@ def _choose_rate(path: Path, header: Header, fps: float | None) -> tuple[float, 
         return float(fps), f"relabelled, the file says Frame Time {header.frame_time}"
     rate = frame_rate(header.frame_time)
     if rate is None:
-        raise BvhError(f"{path.name}: Frame Time {header.frame_time} is not a positive time; pass fps= to set the rate")
+        problem = f"Frame Time: expected seconds above zero, got {header.frame_time}; pass fps= to set the rate"
+        raise bvh_error(path.name, header.frame_time_line, problem)
     return rate, f"Frame Time {header.frame_time}"
 
 
 def _skeleton(path: Path, header: Header, strict: bool) -> tuple[Skeleton, tuple[str, ...]]:
     """The skeleton in file units and axes; repeated names get a number."""
     names, notes = [], ()
-    taken = set(header.names)
     for name in header.names:
-        unique, number = name, 2
-        while unique in names:
-            unique, number = f"{name}.{number}", number + 1
-            unique = unique if unique not in taken or unique in names else name
-        names.append(unique)
+        number = 1
+        while name in names or (number > 1 and name in header.names):
+            number += 1
+            name = f"{header.names[len(names)]}.{number}"
+        names.append(name)
     twice = sorted({name for name in header.names if header.names.count(name) > 1})
     if twice:
-        text = f"{path.name} uses a joint name more than once: {', '.join(twice)}"
+        text = f"uses joint names more than once: {', '.join(twice)}"
         if strict:
-            raise BvhError(f"{text}; rename them, or read it with strict=False to have them numbered")
-        warnings.warn(f"{text}; the later ones are numbered", stacklevel=4)
+            raise BvhError(f"{path.name} {text}; rename them, or read with strict=False to have them numbered")
+        warnings.warn(f"{path.name} {text}; the later ones are numbered", stacklevel=4)
         notes = (f"{text}; the later ones are numbered",)
     ends = tuple((end.joint, end.offset) for end in header.ends)
     return Skeleton(tuple(names), header.parents, np.array(header.offsets), ends), notes

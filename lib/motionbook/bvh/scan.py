@@ -1,7 +1,7 @@
 """The rows of numbers of a BVH file: text to float64, a few hundred megabytes a second, exactly as float() reads it.
 
 A short scanner compiled by numba does the work; numba is imported when the first file is read. Where numba is not
-installed the same rows are read by Python's own float(), about twenty times slower, with the same values and errors.
+installed the same rows are read by Python's own float(), far slower, with the same values and errors.
 """
 
 import functools

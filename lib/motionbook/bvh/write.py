@@ -73,15 +73,19 @@ def _own_layout(clip: Clip, order: str) -> Header:
                 channels[joint] = (0, 1, 2, *turns)
     ends = tuple(EndSite(joint, offset, "Site") for joint, offset in skeleton.end_offsets)
     offsets = tuple(map(tuple, skeleton.offsets.tolist()))
-    return Header(skeleton.names, skeleton.parents, offsets, ends, tuple(channels), len(clip), "", 0)
+    for name in skeleton.names:
+        if name != name.strip() or not name or set(name) & set("{}\r\n"):
+            raise ValueError(f"clip: joint name {name!r} cannot stand in a BVH file (braces, line ends, outer blanks)")
+    return Header(skeleton.names, skeleton.parents, offsets, ends, tuple(channels), len(clip), 0, "", 0, 0)
 
 
 def _borrowed_layout(clip: Clip, report: BvhReport) -> Header:
     header = report.header
     if header.parents != clip.skeleton.parents:
+        trees = [f"{len(names)} joints ({', '.join(names)})" for names in (header.names, clip.skeleton.names)]
         raise ValueError(
-            f"like: {report.path.name} has another tree of joints ({len(header.names)}: {', '.join(header.names)}) than "
-            f"the clip ({len(clip.skeleton)}: {', '.join(clip.skeleton.names)}); retarget the clip or leave like out"
+            f"like: expected the tree of {report.path.name}, {trees[0]}, got {trees[1]}; "
+            "retarget the clip to that skeleton or leave like out"
         )
     return header
 
@@ -107,8 +111,8 @@ def _values(clip: Clip, header: Header, offsets, turn, scale, rule) -> np.ndarra
             # an axis without a channel stays at its OFFSET
             if np.abs(written[:, axis] - held[axis]).max(initial=0.0) > 1e-6 * max(1.0, np.abs(offsets).max()):
                 raise ValueError(
-                    f"like: joint {header.names[joint]} moves in its parent but the file has no {_LETTERS[axis]}position "
-                    "channel there; leave like out, or call constant_bones(clip) first if it is not the root"
+                    f"like: joint {header.names[joint]} leaves its OFFSET but has no {_LETTERS[axis]}position channel; "
+                    "leave like out, or call constant_bones(clip) first if it is not the root"
                 )
         angles = _angles(rotations[:, joint], [c - ROTATION for c in channels if c >= ROTATION], header.names[joint])
         turns = iter(range(3))
