@@ -1,16 +1,24 @@
 """What a chapter shows and leaves behind: provenance, tables, figures, players, the ledger."""
 
 from motionbook.report.artefacts import save_csv, save_figure, save_table
+from motionbook.report.figures import contact_sheet
+from motionbook.report.players import live_scene, player
 from motionbook.report.provenance import ChapterRun, finish_chapter, record_artefact, start_chapter, take_inputs
 from motionbook.report.study_figures import bodies_figure, elo_figure, opinion_figure, scatter_figure
 from motionbook.report.tables import published_frame, show_table
+from motionbook.report.theme import PUBLISHED_COLOUR, SYSTEM_COLOURS, use_theme
 
 __all__ = [
+    "PUBLISHED_COLOUR",
+    "SYSTEM_COLOURS",
     "ChapterRun",
     "bodies_figure",
+    "contact_sheet",
     "elo_figure",
     "finish_chapter",
+    "live_scene",
     "opinion_figure",
+    "player",
     "published_frame",
     "record_artefact",
     "save_csv",
@@ -20,4 +28,5 @@ __all__ = [
     "show_table",
     "start_chapter",
     "take_inputs",
+    "use_theme",
 ]
