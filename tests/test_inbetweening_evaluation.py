@@ -126,6 +126,16 @@ def test_error_over_time_averages_to_l2p():
         assert curve.shape == (3, 15) and np.allclose(curve.mean(axis=1), scores.l2p)
 
 
+def test_error_curves_pool_the_windows_of_all_folds():
+    """Every window counts once, whatever the size of its fold, with its own fold's scale."""
+    folds = evaluation.fold_windows(people(), "idle", FOLDS)
+    assert [f.number for f in folds] == [1, 2] and folds[0].subjects == ("02", "02", "03", "03", "03")
+    curves = evaluation.error_curves(folds, [15])
+    part = curves[(curves.system == "SLERP") & (curves.length == 15)]
+    pooled = np.concatenate([evaluation.score_windows(f.windows, f.std, [15])["SLERP", 15].l2p for f in folds])
+    assert list(part.frame) == list(range(1, 16)) and part.error.mean() == pytest.approx(pooled.mean())
+
+
 def test_lafan1_baseline_table(shared_data):
     """LaFAN1's published baselines, as the acceptance test of the whole path from BVH to table.
 

@@ -36,6 +36,15 @@ class Scores(NamedTuple):
     npss_power: np.ndarray
 
 
+class FoldWindows(NamedTuple):
+    """What one fold is tested on: its number from 1, windows, scale of L2P (joints, 3), and each window's person."""
+
+    number: int
+    windows: Windows
+    std: np.ndarray
+    subjects: tuple[str, ...]
+
+
 class Moments(NamedTuple):
     """Count, mean (joints, 3) and sum of squared deviations (joints, 3) of joint places, centimetres."""
 
@@ -170,33 +179,61 @@ def evaluate_folds(
     """
     import pandas as pd
 
+    rows = []
+    for fold in fold_windows(recordings, subset, folds, strict=strict):
+        for (system, length), scores in score_windows(fold.windows, fold.std, lengths, systems).items():
+            npss = scores.npss_distance.sum() / scores.npss_power.sum()
+            values = (scores.l2p.mean(), scores.l2q.mean(), npss)
+            for metric, value in zip(METRICS, values, strict=True):
+                subjects = " ".join(sorted(set(fold.subjects)))
+                rows.append((fold.number, system, length, metric, float(value), len(fold.windows), subjects))
+    columns = ["fold", "system", "length", "metric", "value", "n_windows", "subjects"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def fold_windows(
+    recordings: Sequence[Recording], subset: str, folds: Sequence[Mapping], *, strict: bool = False
+) -> list[FoldWindows]:
+    """The test windows of every fold with the scale of its training people; arguments as in ``evaluate_folds``."""
     mine = select(recordings, subset)
     if not mine:
         groups = ", ".join(sorted({r.group for r in recordings})) or "none"
         raise ValueError(f"subset: no recording belongs to {subset!r}; the groups are {groups}")
     _check_folds(folds)
-    needed = sorted({s for fold in folds for s in fold["train"]})
+    # each person's moments once; every fold adds up its own people's
     moments = {
         s: position_moments(make_windows([r.clip for r in mine if r.subject == s], *STATISTICS, strict=strict))
-        for s in needed
+        for s in sorted({s for fold in folds for s in fold["train"]})
     }
-    rows = []
+    found = []
     for number, fold in enumerate(folds, start=1):
-        tested = [r for r in mine if r.subject in set(fold["test"])]
+        tested = select(mine, subset, fold["test"])
         windows = make_windows([r.clip for r in tested], *BENCHMARK, strict=strict)
-        if not len(windows):
-            continue
-        _, std = position_statistics(moments[s] for s in fold["train"])
-        subjects = " ".join(sorted({tested[i].subject for i in np.unique(windows.clips)}))
-        for (system, length), scores in score_windows(windows, std, lengths, systems).items():
-            npss = scores.npss_distance.sum() / scores.npss_power.sum()
-            values = (scores.l2p.mean(), scores.l2q.mean(), npss)
-            for metric, value in zip(METRICS, values, strict=True):
-                rows.append((number, system, length, metric, float(value), len(windows), subjects))
-    if not rows:
+        if len(windows):
+            _, std = position_statistics(moments[s] for s in fold["train"])
+            found.append(FoldWindows(number, windows, std, tuple(tested[i].subject for i in windows.clips)))
+    if not found:
         raise ValueError(f"{subset}: no test clip of any fold is as long as a window of {BENCHMARK[0]} frames")
-    columns = ["fold", "system", "length", "metric", "value", "n_windows", "subjects"]
-    return pd.DataFrame(rows, columns=columns)
+    return found
+
+
+def error_curves(folds: Sequence[FoldWindows], lengths: Sequence[int] = LENGTHS, systems=BASELINES):
+    """Where in the gap the systems go wrong: L2P by frame, averaged over all windows of all folds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns system, length, frame (1 is the first predicted) and error.
+    """
+    import pandas as pd
+
+    parts = []
+    for length in lengths:
+        for system, predict in systems.items():
+            errors = np.concatenate([error_over_time(f.windows, f.std, length, predict) for f in folds])
+            frame = {"frame": np.arange(1, length + 1), "error": errors.mean(axis=0)}
+            parts.append(pd.DataFrame({"system": system, "length": length, **frame}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def summarise(per_fold):
