@@ -92,7 +92,7 @@ def render(
 
 
 def halve(color) -> np.ndarray:
-    """RGBA frames (..., n, n, 4) uint8 at half the size: mean of premultiplied colour, rounded half up, as published."""
+    """RGBA frames (..., n, n, 4) uint8 at half the size: means of premultiplied colour, rounded half up."""
     color = np.asarray(color)
     n = color.shape[-2] // 2
     blocks = np.moveaxis(color.reshape(-1, n, 2, n, 2, 4), 2, 3)
