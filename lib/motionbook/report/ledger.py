@@ -101,10 +101,9 @@ def ledger_markdown(cells) -> str:
     Parameters
     ----------
     cells : pandas.DataFrame
-        ``ledger(out).cells``, or ``ledger.csv`` read back.
+        ``ledger(out).cells``, or ``ledger.csv`` read back with ``dtype=str``.
     """
-    cells = cells.fillna({name: "" for name in _CELLS if name not in ("difference", "relative")})
-    cells = cells.astype({name: str for name in ("published", "reproduced", "seed", "row", "column")})
+    cells = _as_text(cells)
     items = _summary(cells)
     counts = items.state.value_counts()
     shares = ", ".join(f"{counts.get(state, 0)} {state}" for state in STATES)
@@ -121,6 +120,19 @@ def ledger_page(template: str, cells) -> str:
     if template.count(LEDGER_MARK) != 1:
         raise ValueError(f"template: expected one line {LEDGER_MARK}, got {template.count(LEDGER_MARK)}")
     return template.replace(LEDGER_MARK, ledger_markdown(cells).strip())
+
+
+def _as_text(cells):
+    """The frame with numbers in ``difference`` and ``relative`` and text, "" for nothing, elsewhere."""
+    import pandas as pd
+
+    numbers = ("difference", "relative")
+    return pd.DataFrame(
+        {
+            name: pd.to_numeric(column) if name in numbers else column.astype(object).where(column.notna(), "").map(str)
+            for name, column in cells.items()
+        }
+    )
 
 
 def _runs(out: Path) -> dict[str, dict]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from html import escape
 
@@ -16,6 +17,12 @@ _STYLES = [
     {"selector": "th.col_heading", "props": "text-align: right"},
     {"selector": "td.best .ours", "props": "font-weight: bold"},
     {"selector": ".published", "props": "opacity: 0.62; font-size: 85%; margin-left: 0.45em"},
+]
+# twelve pairs of numbers do not fit a page side by side, so wide tables put the published one below
+_WIDE = [
+    {"selector": "", "props": "font-size: 85%"},
+    {"selector": "th, td", "props": "padding: 0.2em 0.4em; white-space: nowrap"},
+    {"selector": ".published", "props": "display: block; margin-left: 0"},
 ]
 
 
@@ -108,7 +115,8 @@ def show_table(frame, item: str | None = None, *, note: str = "", better: Mappin
     text.index.name = marks.index.name = frame.index.name
     caption = _caption(about, note, has_published=not theirs.empty)
     identity = hashlib.sha256(f"{item}{caption}{text.to_csv()}{marks.to_csv()}".encode()).hexdigest()[:12]
-    styler = text.style.format(escape=None).set_uuid(identity).set_td_classes(marks).set_table_styles(_STYLES)
+    styler = text.style.format(escape=None).set_uuid(identity).set_td_classes(marks)
+    styler = styler.set_table_styles(_STYLES + (_WIDE if len(theirs.columns) > 5 else []))
     styler = styler.format_index(escape="html", axis=0).format_index(escape="html", axis=1)
     # "dataframe" is the class by which book themes recognise a table that follows their light and dark colours
     styler = styler.set_table_attributes('class="dataframe motionbook-table"')
@@ -138,9 +146,9 @@ def _number(value, decimals: int) -> str:
 def _decimals(column, printed) -> int:
     """The most decimals of the published column, else enough for four significant digits of its largest value."""
     if printed is not None:
-        shown = [len(text.partition(".")[2].rstrip("%*")) for text in printed if "." in text and "e" not in text]
-        if any(text for text in printed):
-            return max(shown, default=0)
+        shown = [re.match(r"[<>]?\s*-?[\d,]*\.?(\d*)(?!\d|e)", text) for text in printed if text]
+        if shown:
+            return max((len(match[1]) for match in shown if match), default=0)
     numbers = [float(v) for v in column if isinstance(v, int | float) or hasattr(v, "dtype")]
     numbers = [abs(v) for v in numbers if math.isfinite(v)]
     if not numbers or all(v == round(v) for v in numbers):
@@ -149,6 +157,8 @@ def _decimals(column, printed) -> int:
 
 
 def _cell_html(own: str, paper: str) -> str:
+    if own == paper and not any(sign.isdigit() for sign in own):
+        paper = ""  # words need not stand twice
     parts = [f'<span class="ours">{escape(own)}</span>'] if own else []
     parts += [f'<span class="published" title="published">{escape(paper)}</span>'] if paper else []
     return "".join(parts)
