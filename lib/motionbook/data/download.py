@@ -6,10 +6,8 @@ after; the report says which files that concerns.
 """
 
 import contextlib
-import json
 import logging
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,9 +16,13 @@ from motionbook.data import hub
 from motionbook.data.archives import is_archive, unpack
 from motionbook.data.catalogue import RECORDS, data_home, find_manifest
 from motionbook.data.manifests import Manifest
-from motionbook.data.remote import Check, RemoteFile, failing_check, inside, manifest_checks, remote_files, wanted
+from motionbook.data.records import read_records, recorded_check, write_records
+from motionbook.data.remote import RemoteFile, failing_check, inside, remote_files
 from motionbook.data.transfer import download_file
-from motionbook.files import sha256, write_whole
+from motionbook.data.verification import verify
+from motionbook.files import sha256
+
+__all__ = ["FetchReport", "FetchedFile", "fetch", "verify"]
 
 _PARTIAL = ".partial"
 
@@ -41,23 +43,6 @@ class FetchReport(NamedTuple):
     folder: Path
     files: tuple[FetchedFile, ...]
     notes: tuple[str, ...]
-
-
-class VerifyRow(NamedTuple):
-    """One finding of ``verify``. ``state``: ok, recorded, unchecked, missing, changed or count."""
-
-    path: str
-    state: str
-    detail: str
-
-
-class VerifyReport(NamedTuple):
-    """Findings, one row a file or count; ``ok`` when nothing is missing, changed or miscounted."""
-
-    id: str
-    folder: Path
-    rows: tuple[VerifyRow, ...]
-    ok: bool
 
 
 def fetch(
@@ -106,7 +91,7 @@ def fetch(
         raise ValueError(f"{manifest.title} is not fetched for you ({manifest.licence}). {manifest.by_hand}")
     folder = Path(folder) if folder else data_home() / id
     folder.mkdir(parents=True, exist_ok=True)
-    records = _read_records(folder, manifest)
+    records = read_records(folder, manifest)
     transfer = {"tries": tries, "wait": wait, "progress": progress}
     done, notes = [], []
     for source in _chosen(manifest, parts):
@@ -117,53 +102,10 @@ def fetch(
         else:
             files, about = remote_files(source, base_url=base_url, **transfer)
             notes += about
-            for file in files:
-                done += _fetch_one(file, folder, records, notes, source.unpack, transfer)
+            done += _fetch_all(files, folder, records, notes, source.unpack, transfer)
     with contextlib.suppress(OSError):
         (folder / _PARTIAL).rmdir()
     return FetchReport(id, folder, tuple(done), tuple(notes))
-
-
-def verify(id: str, folder: str | Path | None = None, *, manifests: str | Path | None = None) -> VerifyReport:
-    """Compare a data set's folder with its manifest and with what was recorded when it was fetched.
-
-    Reads every file once. States of a row: ``ok`` (has the checksum of the manifest or the source's record),
-    ``recorded`` (has the one recorded on the first download), ``unchecked`` (there, no checksum known), ``missing``,
-    ``changed``, ``count`` (another number of files or motion frames than expected).
-
-    Raises
-    ------
-    FileNotFoundError
-        When the folder does not exist: how to fetch it.
-    """
-    manifest = find_manifest(id, manifests)
-    folder = Path(folder) if folder else data_home() / id
-    if not folder.is_dir():
-        way = manifest.by_hand if manifest.manual else f"fetch it with: motionbook data fetch {id}"
-        raise FileNotFoundError(f"no folder {folder}; {way}")
-    records = _read_records(folder, manifest)
-    rows = [_verify_file(folder, path, checks) for path, checks in _files_to_verify(manifest, records).items()]
-    for pattern, expected in manifest.expected_files.items():
-        found = sum(1 for path in folder.glob(pattern) if path.is_file())
-        rows.append(_count_row(pattern, found, expected, "files"))
-    for pattern, expected in manifest.expected_frames.items():
-        found = sum(bvh_frames(path) for path in folder.glob(pattern) if path.is_file())
-        rows.append(_count_row(pattern, found, expected, "frames"))
-    ok = not any(row.state in ("missing", "changed", "count") for row in rows)
-    return VerifyReport(id, folder, tuple(rows), ok)
-
-
-def bvh_frames(path: Path) -> int:
-    """The number of frames a BVH file declares, 0 where it declares none; only its head is read."""
-    with open(path, "rb") as file:
-        head = b""
-        while chunk := file.read(1 << 16):
-            head += chunk
-            if found := re.search(rb"(?i)\bFrames\s*:\s*(\d+)\s", head):
-                return int(found.group(1))
-            if len(head) > 1 << 22:
-                break
-    return 0
 
 
 def _chosen(manifest: Manifest, parts: tuple[str, ...] | None) -> Iterator:
@@ -174,12 +116,35 @@ def _chosen(manifest: Manifest, parts: tuple[str, ...] | None) -> Iterator:
     return (source for source in manifest.sources if not source.part or source.part in parts)
 
 
+def _fetch_all(files: list[RemoteFile], folder, records, notes, unpacked: bool, transfer) -> list[FetchedFile]:
+    """Fetch file by file; one that fails does not keep the others away, two failures in a row end it."""
+    done, failures, in_a_row = [], [], 0
+    for file in files:
+        try:
+            done += _fetch_one(file, folder, records, notes, unpacked, transfer)
+            in_a_row = 0
+        except (ValueError, RuntimeError) as error:
+            failures.append(error)
+            in_a_row += 1
+            if in_a_row == 2:
+                break
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        listed = "".join(f"\n  {error}" for error in failures)
+        raise RuntimeError(
+            f"{len(failures)} files could not be fetched, {len(done)} are in {folder}; the same call tries the rest "
+            f"again:{listed}"
+        )
+    return done
+
+
 def _fetch_one(file: RemoteFile, folder, records, notes, unpacked: bool, transfer) -> list[FetchedFile]:
     target = inside(folder, file.path)
     as_archive = unpacked and is_archive(file.path)
     if as_archive and (members := _unpacked_before(file, folder, records)):
         return [FetchedFile(name, "kept", (folder / name).stat().st_size, f"in {file.path}") for name in members]
-    checks = file.checks + _recorded_check(file.path, file.checks, records)
+    checks = file.checks + recorded_check(file.path, file.checks, records)
     there = target.is_file()
     if there and checks and failing_check(target, checks) is None:
         action = "kept"
@@ -198,7 +163,7 @@ def _fetch_one(file: RemoteFile, folder, records, notes, unpacked: bool, transfe
     entry = {"sha256": found, "size": size, "checked": origin, "url": file.url}
     if not as_archive:
         records["files"][file.path] = entry
-        _write_records(folder, records)
+        write_records(folder, records)
         return [FetchedFile(file.path, action, size, origin)]
     names = unpack(target, folder)
     for name in names:
@@ -206,7 +171,7 @@ def _fetch_one(file: RemoteFile, folder, records, notes, unpacked: bool, transfe
         about = {"sha256": sha256(place), "size": place.stat().st_size, "checked": origin, "archive": file.path}
         records["files"][name] = about
     records["archives"][file.path] = {**entry, "checks": {c.algorithm: c.value for c in checks}, "members": names}
-    _write_records(folder, records)
+    write_records(folder, records)
     target.unlink()  # its files are recorded one by one; keeping it would double the space
     return [FetchedFile(name, "unpacked", (folder / name).stat().st_size, f"in {file.path}") for name in names]
 
@@ -228,8 +193,8 @@ def _retrieve(file: RemoteFile, target: Path, partial: Path, checks, transfer) -
                 break  # a fresh transfer is wrong: another one will be too
         check, found = failed
         raise ValueError(
-            f"{url}: {file.path}: expected {check.algorithm} {check.value} (by the {check.origin}), got {found}; nothing "
-            "was kept. Try again; if it stays so, the file has changed at its source"
+            f"{url}: {file.path}: expected {check.algorithm} {check.value} (by the {check.origin}), got {found}; "
+            "nothing was kept. Try again; if it stays so, the file has changed at its source"
         )
 
     arrived = f".{target.name}.arrived"
@@ -256,16 +221,8 @@ def _fetch_hub(source, folder, records, notes, base_url, progress) -> list[Fetch
         size = place.stat().st_size
         records["files"][file.path] = {"sha256": sha256(place), "size": size, "checked": origin, "url": source.repo}
         done.append(FetchedFile(file.path, file.action, size, origin))
-    _write_records(folder, records)
+    write_records(folder, records)
     return done
-
-
-def _recorded_check(path: str, checks: tuple[Check, ...], records) -> tuple[Check, ...]:
-    """The checksum recorded on the first download, where no other tells one file from another."""
-    known = records["files"].get(path)
-    if not known or any(check.algorithm in ("sha256", "md5", "git") for check in checks):
-        return ()
-    return (Check("sha256", known["sha256"], known["checked"]),)
 
 
 def _unpacked_before(file: RemoteFile, folder: Path, records) -> list[str]:
@@ -278,65 +235,6 @@ def _unpacked_before(file: RemoteFile, folder: Path, records) -> list[str]:
         if not entry or not place.is_file() or place.stat().st_size != entry["size"]:
             return []
     return known["members"]
-
-
-def _files_to_verify(manifest: Manifest, records) -> dict[str, tuple[Check, ...]]:
-    """Every file the manifest names or the records hold, with the checksums it must have."""
-    files = {}
-    for source in manifest.sources:
-        if source.part and not any(wanted(path, source.select) for path in records["files"]):
-            continue  # a part that was not fetched is not missing
-        for file in source.files:
-            if not (source.unpack and is_archive(file.path)):
-                files[file.path] = manifest_checks(file)
-    for path in records["files"]:
-        files[path] = files.get(path, ())
-    return {path: checks + _recorded_check(path, checks, records) for path, checks in sorted(files.items())}
-
-
-def _verify_file(folder: Path, path: str, checks: tuple[Check, ...]) -> VerifyRow:
-    place = folder / path
-    if not place.is_file():
-        return VerifyRow(path, "missing", "")
-    if not checks:
-        return VerifyRow(path, "unchecked", "no checksum is known")
-    failed = failing_check(place, checks)
-    if failed:
-        check, found = failed
-        return VerifyRow(
-            path, "changed", f"expected {check.algorithm} {check.value} by the {check.origin}, got {found}"
-        )
-    first = checks[0]
-    state = "recorded" if first.origin == "first download" else "ok"
-    return VerifyRow(path, state, f"{first.algorithm} {first.value} by the {first.origin}")
-
-
-def _count_row(pattern: str, found: int, expected: int, what: str) -> VerifyRow:
-    same = found == expected
-    return VerifyRow(
-        pattern, "ok" if same else "count", f"{found:,} {what}" + ("" if same else f", expected {expected:,}")
-    )
-
-
-def _read_records(folder: Path, manifest: Manifest) -> dict:
-    path = folder / RECORDS
-    empty = {"id": manifest.id, "files": {}, "archives": {}, "revisions": {}}
-    if not path.exists():
-        return empty
-    try:
-        records = json.loads(path.read_text(encoding="utf-8"))
-        whole = isinstance(records, dict) and all(isinstance(records.get(k), type(v)) for k, v in empty.items())
-    except ValueError:
-        whole = False
-    if not whole:
-        raise ValueError(f"{path}: not a record of checksums; move it away, and the next fetch records them anew")
-    if records["id"] != manifest.id:
-        raise ValueError(f"{folder} holds the data set {records['id']!r}, not {manifest.id!r}; choose another folder")
-    return records
-
-
-def _write_records(folder: Path, records: dict) -> None:
-    write_whole(folder / RECORDS, json.dumps(records, indent=1, sort_keys=True) + "\n")
 
 
 @contextlib.contextmanager

@@ -14,11 +14,13 @@ def read_yaml(path: Path) -> dict:
         """The safe loader, refusing repeated keys."""
 
     def mapping(loader, node):
-        keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-        for key, (key_node, _) in zip(keys, node.value, strict=True):
-            if keys.count(key) > 1:
+        seen = set()
+        for key_node, _ in node.value:
+            key = loader.construct_object(key_node, deep=True)
+            if key in seen:
                 mark = key_node.start_mark
                 raise yaml.constructor.ConstructorError(None, None, f"{key!r} stands more than once", mark)
+            seen.add(key)
         return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
 
     UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)

@@ -117,8 +117,8 @@ def _fetch_one(huggingface_hub, source, folder: Path, path: str, checks, argumen
     check, found = failed
     place.unlink()
     raise ValueError(
-        f"{source.repo}/{path}: expected {check.algorithm} {check.value} (by the {check.origin}), got {found}; the file "
-        "was removed, try again or see 'by hand' in its manifest"
+        f"{source.repo}/{path}: expected {check.algorithm} {check.value} (by the {check.origin}), got {found}; the "
+        "file was removed, try again or see 'by hand' in its manifest"
     )
 
 

@@ -1,7 +1,8 @@
 """What a source holds: its files with addresses and the checksums that its own record states.
 
 Zenodo's record of a deposit gives name, size and MD5 of every file, GitHub's list of a commit gives name, size and
-git's blob id. Both are asked for through ``transfer.download_file``, so they are retried and refused like any other file.
+git's blob id. Both are asked for through ``transfer.download_file``, so they are retried and refused like any other
+file.
 """
 
 import hashlib
@@ -128,7 +129,7 @@ def _zenodo(source, base_url, transfer):
             f"{url}: the record does not list its files with key, size and checksum ({type(error).__name__}: {error}); "
             "fetch it by hand"
         ) from None
-    chosen = [file for file in files if wanted(file.path, source.select or ("*",))]
+    chosen = [file for file in files if not source.select or wanted(file.path, source.select)]
     if not chosen:
         raise ValueError(
             f"{url}: the record holds no file of {', '.join(source.select) or 'any name'}; fetch it by hand"

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from motionbook import __version__
 from motionbook.files import write_whole
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 14  # a broken connection loses at most this much of what had arrived
 _PASSING = {408, 425, 429, 500, 502, 503, 504}  # a later try may be answered
 _LONGEST_WAIT = 60.0
 _WAYS = {
