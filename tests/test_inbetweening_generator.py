@@ -108,4 +108,7 @@ def test_written_clips_are_complete_and_repeatable(tmp_path):
         assert len(back) == 300 and back.fps == pytest.approx(30.0, rel=1e-4)
         expected = forward_kinematics(made["00_idle_00300"][system]).positions
         assert np.abs(forward_kinematics(back).positions - expected).max() < 1e-4
+    write_clips(spans[:1], tmp_path / "a", systems=("GT",))
+    left = sorted(p.relative_to(tmp_path / "a").as_posix() for p in (tmp_path / "a").rglob("*.bvh"))
+    assert left[0] == "GT/00_idle_00000.bvh" and len(left) == 7
     assert Span(recordings[0], 300).name == "00_idle_00300"

@@ -269,17 +269,24 @@ def evaluate(
     return summarise(evaluate_folds(recordings, subset, folds, lengths, systems, strict=strict))
 
 
-def published_table(summary):
+def published_table(summary, value: str = "mean"):
     """A summary in the shape of StayStill's Tables 1, 5 and 6.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        From ``evaluate``.
+    value : "mean" or "spread"
+        What of the folds stands in the cells.
 
     Returns
     -------
     pandas.DataFrame
-        A row per system; columns "L2P@5" ... "NPSS@45" with the mean over folds, then n_windows, n_subjects, n_folds.
+        A row per system; columns "L2P@5" ... "NPSS@45", then n_windows, n_subjects, n_folds.
     """
     counts = ["n_windows", "n_subjects", "n_folds"]
     lengths = sorted(summary["length"].unique())
-    cells = summary.set_index(["system", "metric", "length"])["mean"].unstack(["metric", "length"])
+    cells = summary.set_index(["system", "metric", "length"])[value].unstack(["metric", "length"])
     table = cells[[(metric, length) for metric in METRICS for length in lengths]]
     table.columns = [f"{metric}@{length}" for metric, length in table.columns]
     order = list(dict.fromkeys(summary["system"]))

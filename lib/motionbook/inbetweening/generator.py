@@ -101,7 +101,7 @@ def generate(clip: Clip, system: str, frames: int, *, every: int = KEY_DISTANCE,
     if system not in SYSTEMS:
         raise KeyError(f"no system {system!r}; there are {', '.join(SYSTEMS)}")
     if clip.translations is not None:
-        raise ValueError("generate: resolve the clip's translations to constant bones first")
+        raise ValueError("generate: bones change length, call motionbook.kinematics.constant_bones(clip) first")
     keys = key_frames(frames, every)
     if len(clip) <= keys[-1]:
         raise ValueError(
@@ -129,7 +129,9 @@ def write_clips(
     seed: int = 0,
     systems: Sequence[str] = tuple(SYSTEMS),
 ) -> Mapping[str, dict[str, Clip]]:
-    """Write ``<folder>/<system>/<clip>.bvh`` for every span and system.
+    """Write ``<folder>/<system>/<clip>.bvh`` for every span and system; other BVH files in those folders are removed.
+
+    Clips of an earlier run with other data would otherwise be rendered and rated together with these.
 
     Returns
     -------
@@ -145,6 +147,10 @@ def write_clips(
         for system, version in versions.items():
             write_bvh(version, Path(folder) / system / f"{span.name}.bvh")
         made[span.name] = versions
+    for system in systems:
+        for path in (Path(folder) / system).glob("*.bvh"):
+            if path.stem not in made:
+                path.unlink()
     return made
 
 

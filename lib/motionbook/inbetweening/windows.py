@@ -178,7 +178,7 @@ def _check_clip(clip: Clip, index: int, fps: float) -> None:
     if clip.translations is not None:
         raise ValueError(
             f"clip {index}: bones that change length would be copied from the truth into every prediction; "
-            "resolve its translations to constant bones first"
+            "call motionbook.kinematics.constant_bones(clip) first"
         )
     if abs(clip.fps / fps - 1.0) > 0.01:
         raise ValueError(f"clip {index}: expected {fps:g} frames per second, got {clip.fps:g}; resample it first")
