@@ -1,5 +1,6 @@
 """Cleaning: from raw takes to a data set (chapter 2)."""
 
+from motionbook.cleaning.faults import cut_faults, find_faults
 from motionbook.cleaning.retargeting import retarget
 
-__all__ = ["retarget"]
+__all__ = ["cut_faults", "find_faults", "retarget"]

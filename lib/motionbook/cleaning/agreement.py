@@ -1,5 +1,7 @@
 """Is it still the same motion? What retargeting must keep, measured: bone directions, planted feet, twist."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from motionbook import rotations as rot
@@ -21,7 +23,7 @@ def bone_vectors(clip: Clip) -> dict[str, np.ndarray]:
     vectors = {}
     for side in SIDES:
         for chain in _CHAIN:
-            for part, end in zip(chain[:-1], chain[1:], strict=True):
+            for part, end in pairwise(chain):
                 joint, tip = rig.limbs.get((side, part)), rig.limbs.get((side, end))
                 if joint is None:
                     continue

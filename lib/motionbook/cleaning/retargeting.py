@@ -261,7 +261,8 @@ def _with_ankle(body: _Body, side: str, root, world: np.ndarray, ankle: np.ndarr
     straight = np.linalg.norm(bend, axis=-1, keepdims=True) < 1e-5
     # a leg stretched to a line has no plane of its own; the knee then bends to the front of the thigh
     forward = rot.rotate(world[:, hip], rot.rotate(rot.inverse(body.pose[hip]), _FORWARD))
-    turned = two_bone_ik(a, np.where(straight, b + 1e-4 * forward, b), c, _reach(a, b, c, ankle))
+    reach = _reach(a, b, c, ankle)
+    turned = two_bone_ik(a, np.where(straight, b + 1e-4 * forward, b), c, reach, straightest=1 - 1e-9)
     old = world
     world = old.copy()
     for joint in range(len(parents)):

@@ -14,7 +14,7 @@ import numpy as np
 from motionbook import rotations as rot
 from motionbook.clip import Skeleton
 from motionbook.kinematics import local_rotations, world_pose
-from motionbook.skeletons import LAFAN1, t_pose
+from motionbook.skeletons import LAFAN1, is_staystill, t_pose
 
 SIDES = ("left", "right")
 LIMBS = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
@@ -152,9 +152,9 @@ def _ancestors(skeleton: Skeleton, joint: int) -> list[int]:
 def standing_pose(skeleton: Skeleton, rig: Rig) -> np.ndarray:
     """World rotations (joints, 4) in which the skeleton stands straight, Y up, facing +Z.
 
-    LaFAN1's joints have a table (`motionbook.skeletons.t_pose`), whichever way round a writer turned the local frames
-    about their bones (StayStill's files have each turned by 180 degrees). Every other rig is taken to stand in its
-    rest pose, turned to face +Z where it does not.
+    LaFAN1's joints have a table (`motionbook.skeletons.t_pose`), which also serves StayStill's files, whose local
+    frames are turned by 180 degrees about their bones. Every other rig is taken to stand in its rest pose, turned to
+    face +Z where it does not.
 
     Raises
     ------
@@ -163,10 +163,10 @@ def standing_pose(skeleton: Skeleton, rig: Rig) -> np.ndarray:
     """
     if skeleton.names == LAFAN1.names:
         pose = t_pose(skeleton)
-        half_turn = np.array([0.0, 1.0, 0.0, 0.0])  # about the local x axis, along the bone
-        for candidate in (pose, rot.multiply(pose, half_turn)):
-            if _stands(skeleton, rig, candidate):
-                return candidate
+        if is_staystill(skeleton):
+            pose = rot.multiply(pose, np.array([0.0, 1.0, 0.0, 0.0]))  # a half turn about the bone, local x
+        if _stands(skeleton, rig, pose):
+            return pose
     rest = rot.identity((len(skeleton),))
     up, left = _up_and_left(skeleton, rig, rest)
     frame = np.stack([left, up, np.cross(left, up)])

@@ -1,0 +1,124 @@
+"""The published fault rule with its arithmetic by hand, the floor, the authors' slips, annotations."""
+
+import numpy as np
+import pytest
+from motionbook import read_bvh
+from motionbook import rotations as rot
+from motionbook.cleaning import cut_faults, find_faults
+from motionbook.cleaning.faults import clip_key, joint_speeds, listed_faults, read_annotations, runs
+from motionbook.clip import Clip
+from motionbook.skeletons import LAFAN1
+
+
+def gliding(frames=400, jumps=(), fps=30.0):
+    """A rigid figure whose root moves 1 cm per frame, and jumps 20 cm into each frame of ``jumps``."""
+    step = np.full(frames, 0.01)
+    step[list(jumps)] = 0.2
+    path = np.cumsum(step)[:, None] * [1.0, 0, 0]
+    return Clip(LAFAN1, path, rot.identity((frames, 22)), fps)
+
+
+def test_a_jump_is_cut_with_ten_frames_on_both_sides():
+    """Half-open: frames 190 to 210 are bad, the pieces are 0-189 and 211-399, and no good frame is lost."""
+    clip = gliding(jumps=[200])
+    faults = find_faults(clip)
+    assert [(f.start, f.stop, f.frame) for f in faults.faults] == [(190, 211, 200)]
+    assert faults.faults[0].speed == pytest.approx(6.0) and faults.faults[0].z == pytest.approx(np.sqrt(399), rel=1e-6)
+    assert faults.kept == ((0, 190), (211, 400)) and faults.removed == 21
+    pieces = cut_faults(clip, faults)
+    assert [len(piece) for piece in pieces] == [190, 189]
+    np.testing.assert_array_equal(pieces[1].root_positions[-1], clip.root_positions[-1])
+
+
+def test_short_runs_are_dropped_and_a_fault_at_the_end_leaves_no_empty_piece():
+    faults = find_faults(gliding(jumps=[100, 175, 395]))
+    # 111..164 are 54 frames: too short; the last fault reaches the end
+    assert faults.kept == ((0, 90), (186, 385)) and faults.removed == 400 - 90 - 199
+    assert len(cut_faults(gliding(jumps=[100, 175, 395]), faults)) == 2
+    assert find_faults(gliding(jumps=[100, 175, 395]), min_seconds=54 / 30).kept[1] == (111, 165)
+
+
+def test_seconds_not_frames():
+    fast = find_faults(gliding(800, jumps=[400], fps=60.0))
+    assert [(f.start, f.stop) for f in fast.faults] == [(380, 421)] and fast.kept == ((0, 380), (421, 800))
+
+
+def test_a_clip_without_faults_is_kept_whole_however_short():
+    assert find_faults(gliding(20)).kept == ((0, 20),)
+
+
+def test_speed_floor_spares_still_clips():
+    """One weight shift in a minute of standing still is an outlier to a z-score, not to a person."""
+    still = gliding(600)
+    path = np.zeros((600, 3))
+    path[300:310, 0] = np.linspace(0, 0.02, 10)  # 2 mm per frame
+    path[310:, 0] = 0.02
+    clip = Clip(LAFAN1, path, still.rotations, 30.0)
+    assert find_faults(clip, min_speed=0.0).removed > 20
+    assert find_faults(clip).removed == 0
+    assert joint_speeds(clip).max() < 0.1
+
+
+def test_published_rule_on_real_clips(shared_data):
+    """ReActIdle: the published rule removes 6 to 25 % of each clip, also of still ones; the floor spares them."""
+    share = {}
+    for path in sorted((shared_data / "reactidle").glob("*/*.bvh")):
+        clip = read_bvh(path, positions="add_root", fps=30.0)
+        share[path.stem] = [find_faults(clip, min_speed=floor).removed / len(clip) for floor in (0.0, 2.0)]
+    published, floored = np.array(list(share.values())).T
+    assert published.min() > 0.05 and published.max() < 0.26 and (published > 0.06).sum() >= 11
+    assert share["010_acted"][0] > 0.06 and share["010_acted"][1] == 0.0
+    assert floored.max() < 0.02
+
+
+def test_an_injected_jump_is_found_in_a_real_clip(shared_data):
+    clip = read_bvh(shared_data / "reactidle" / "acted" / "010_acted.bvh", positions="add_root", fps=30.0)
+    root = clip.root_positions.copy()
+    root[1500] += [0.0, 0.0, 0.15]
+    broken = Clip(clip.skeleton, root, clip.rotations, clip.fps, clip.translations)
+    faults = find_faults(broken)
+    assert len(faults.faults) == 1 and faults.faults[0].start <= 1490 and faults.faults[0].stop >= 1511
+
+
+def test_listed_ranges_are_inclusive():
+    clip = gliding(100)
+    faults = listed_faults(clip, [(10, 19), (95, 99)])
+    assert faults.kept == ((0, 10), (20, 95)) and faults.removed == 15
+    with pytest.raises(ValueError, match="last < 100 frames, got 90 to 100"):
+        listed_faults(clip, [(90, 100)])
+
+
+def test_names_in_both_orders_are_one_clip_and_numbers_are_not_substrings():
+    assert clip_key("Idle_07") == clip_key("07_idle") == clip_key("7_idle.bvh") == ("7", "idle")
+    assert clip_key("01_idle") != clip_key("10_idle") and clip_key("01_idle") != clip_key("21_idle")
+    assert clip_key("05_check_watch_2") == ("5", "check_watch_2")
+    assert clip_key("03_rub.bvh") == ("3", "rub")  # only the suffix goes, not letters of the name
+    with pytest.raises(ValueError, match="subject number"):
+        clip_key("idle")
+
+
+def test_annotations_of_the_authors(shared_data):
+    found = read_annotations(shared_data / "staystill" / "removeParts.csv")
+    ranges = [r for clip in found.values() for r in clip]
+    assert len(found) == 25 and len(ranges) == 82
+    assert sum(last - first + 1 for first, last in ranges) == 6345
+    assert found[clip_key("01_idle")] == [(2843, 2854)]
+
+
+@pytest.mark.parametrize(
+    "row, message",
+    [
+        ("Idle_01,12,4", ":2: the range ends before"),
+        ("Idle_01,x,4", ":2: expected two frame numbers"),
+        ("idle,1,2", "subject"),
+    ],
+)
+def test_bad_annotations_are_refused_with_their_line(tmp_path, row, message):
+    path = tmp_path / "a.csv"
+    path.write_text(f"Animation name,From frame,To frame\n{row}\n")
+    with pytest.raises(ValueError, match=message):
+        read_annotations(path)
+
+
+def test_runs():
+    assert runs([True, True, False, True]) == [(0, 2), (3, 4)] and runs([False]) == [] and runs([]) == []
