@@ -67,5 +67,5 @@ def use_theme() -> None:
 def system_colour(name: str, index: int = 0) -> str:
     """Colour of a system, by its name or a label that starts with it ("SLERP-Q, fold 2"); others take their own."""
     words = sorted(SYSTEM_COLOURS, key=len, reverse=True)
-    match = next((word for word in words if name == word or name.startswith((f"{word} ", f"{word},", f"{word}:"))), None)
+    match = next((word for word in words if f"{name} ".startswith((f"{word} ", f"{word},", f"{word}:"))), None)
     return SYSTEM_COLOURS[match] if match else OTHER_COLOURS[index % len(OTHER_COLOURS)]
