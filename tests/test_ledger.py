@@ -1,6 +1,7 @@
 """The ledger: states follow from the artefacts on disk, differences from their numbers, and nothing is hidden."""
 
 import json
+from pathlib import Path
 
 import matplotlib.figure
 import pandas as pd
@@ -76,6 +77,17 @@ def test_exact_needs_every_cell_to_round_to_the_printed_number(tmp_path):
     assert (entry.state, entry.agreeing, entry.reproduced) == (REDUCED, 47, 48)
     report.save_table(run, item, report.published_frame(item).drop("SLERP"))
     assert state(tmp_path, item).state == REDUCED
+
+
+def test_values_the_papers_do_not_print_decide_no_state(tmp_path):
+    item = "stickfigures_text_corruption"
+    run = chapter(tmp_path, item, "Dancing Stick Figures, re-rendered", "full")
+    frame = report.published_frame(item, repository=True)
+    frame.loc["delete_hand"] *= 2
+    report.save_table(run, item, frame)
+    assert state(tmp_path, item)[["state", "cells", "agreeing"]].tolist() == [EXACT, 4, 4]
+    report.save_table(run, item, frame.loc[["delete_hand"]])
+    assert state(tmp_path, item).state == MISSING
 
 
 def test_words_clock_times_and_bounds_are_compared(tmp_path):
@@ -210,6 +222,7 @@ def test_csv_and_page_show_everything(tmp_path):
     assert page.startswith("Of 48 tables, figures and in-text experiments: 0 exact, 1 reproduced on simulated data, 0 ")
     assert all(f"<code>{name}</code>" in page for name in load_published())
     assert "embedded &lt;performers&gt; | synthetic" in page
+    assert page.count("(authors' repository, not printed)".replace("'", "&#x27;")) == 32
     assert "<td>0.197</td><td>0.207</td><td>+0.01</td>" in page
     assert ledger_markdown(read) == page
     for block in page.split("\n\n"):  # a blank line would end an HTML block in the middle
@@ -222,6 +235,9 @@ def test_the_page_puts_the_ledger_where_its_template_says(tmp_path):
     assert page.startswith("# Ledger\n\nOf 48") and page.endswith("end\n")
     with pytest.raises(ValueError, match="expected one line"):
         ledger_page("# Ledger", cells)
+    ours = Path(__file__).resolve().parents[1] / "book" / "ledger.md"
+    page = ledger_page(ours.read_text(encoding="utf-8"), cells)
+    assert all(f'<a href="#{name}">' in page and f'<details id="{name}">' in page for name in load_published())
 
 
 def test_the_json_beside_an_artefact_is_what_the_ledger_reports(tmp_path):

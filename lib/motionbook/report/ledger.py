@@ -307,7 +307,7 @@ def _items_table(items) -> str:
         place = re.split(r", (?=section|appendix|title|supplement)", published[entry.id].place, flags=re.I)[0]
         row = [place, entry.title, entry.chapter, entry.state, count, largest]
         body.append([*row, entry.data, entry.budget, entry.seed, entry.version])
-    return _html_table(head, body)
+    return _html_table(head, body, links=[f"#{name}" for name in items.id])
 
 
 def _details(entry, cells) -> str:
@@ -327,7 +327,7 @@ def _details(entry, cells) -> str:
     for problem in item.problems:
         where = ", ".join(name for name in (problem.row, problem.column) if name)
         lines.append(f"<p>{escape(f'{where}: ' if where else '')}{escape(problem.note)}</p>")
-    return "\n".join(["<details>", *lines, "</details>"])
+    return "\n".join([f'<details id="{escape(item.id)}">', *lines, "</details>"])
 
 
 def _shorten(text: str) -> str:
@@ -335,10 +335,13 @@ def _shorten(text: str) -> str:
     return text if number is None or ":" in text or len(text) < 8 else f"{number.value:.5g}"
 
 
-def _html_table(head: list[str], body: list[list[str]]) -> str:
-    """A plain table without blank lines, which would end the HTML block in Markdown."""
+def _html_table(head: list[str], body: list[list[str]], links: list[str] | None = None) -> str:
+    """A plain table without blank lines, which would end the HTML block in Markdown; the second cell may be a link."""
     lines = ['<div class="ledger-table" style="overflow-x: auto">', '<table class="table">', "<thead>"]
     lines += ["<tr>" + "".join(f"<th>{escape(name)}</th>" for name in head) + "</tr>", "</thead>", "<tbody>"]
-    for row in body:
-        lines.append("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>")
+    for number, row in enumerate(body):
+        cells = [escape(str(value)) for value in row]
+        if links:
+            cells[1] = f'<a href="{escape(links[number])}">{cells[1]}</a>'
+        lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     return "\n".join([*lines, "</tbody>", "</table>", "</div>"])
