@@ -130,15 +130,16 @@ def test_like_takes_a_path_and_the_readers_own_guesses(real, tmp_path):
     assert np.abs(forward_kinematics(again).positions - forward_kinematics(clip).positions).max() < 1e-6
 
 
-@pytest.mark.parametrize("number", ["02", "06", "16"])
+@pytest.mark.parametrize("number", ["02", "06", "11", "16"])
 def test_real_files_read_the_same_without_numba(number, real):
-    from motionbook.bvh import scan
+    from motionbook.bvh import angles, header, scan
 
     data = real(number).read_bytes()
-    start = data.index(b"\n", data.lower().index(b"frame time"))
-    width = len(data[start:].split(b"\n")[1].split())
-    fast, slow = scan.scan_rows(data, start, width), scan.scan_rows_slowly(data, start, width)
+    head = header.parse_header(data, number)
+    fast, slow = (read(data, head.body_start, head.width) for read in (scan.scan_rows, scan.scan_rows_slowly))
     assert np.array_equal(fast[0], slow[0]) and fast[1] is slow[1] is None
+    turned = angles.channel_rotations(head, fast[0])
+    assert np.abs(turned - angles.channel_rotations_slowly(head, fast[0])).max() < 1e-15
 
 
 def test_reactidle_stands_on_the_floor(shared_data):

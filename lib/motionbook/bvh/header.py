@@ -4,6 +4,7 @@ The grammar is read by words, not by lines, so that indentation, tabs, blank lin
 braces do not matter. A joint's name is the rest of its line ("Bip01 Neck", "mixamorig:Hips").
 """
 
+import itertools
 import re
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
@@ -56,6 +57,12 @@ class Header(NamedTuple):
     def width(self) -> int:
         """Numbers per row."""
         return sum(map(len, self.channels))
+
+    @property
+    def columns(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Per joint, its first column and its channels."""
+        starts = itertools.accumulate(map(len, self.channels), initial=0)
+        return list(zip(starts, self.channels, strict=False))
 
 
 def bvh_error(name: str, line: int, problem: str) -> BvhError:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motionbook import rotations as rot
+from motionbook.bvh.angles import channel_rotations
 from motionbook.bvh.guess import TURNS, Guess, guess_positions, guess_unit, guess_up, sample_poses
 from motionbook.bvh.header import (
     ROTATION,
@@ -25,7 +25,6 @@ from motionbook.clip import Clip, Skeleton
 
 POSITION_RULES = ("auto", "replace", "add_root", "add")
 _SAMPLES = 64
-_BLOCK = 1 << 18  # numbers turned into rotations at a time, which keeps the temporaries in cache and memory bounded
 _log = logging.getLogger("motionbook")
 
 
@@ -104,7 +103,7 @@ def read_bvh_report(
 
     some = np.unique(np.linspace(0, len(values) - 1, _SAMPLES).astype(int))
     root, moved = _places(header, values[some], "add" if positions == "add" else "replace")
-    poses = sample_poses(skeleton, root, _rotations(header, values[some]), moved)
+    poses = sample_poses(skeleton, root, channel_rotations(header, values[some]), moved)
     guessed_up = guess_up(poses)
     axis = guessed_up.choice if up in ("auto", "file") else up
     rule = Guess(positions, "asked for")
@@ -125,7 +124,7 @@ def read_bvh_report(
             tuple((joint, tuple(turn @ offset * scale)) for joint, offset in skeleton.end_offsets),
         ),
         root @ turn.T * scale,
-        turn_basis(_rotations(header, values), turn),
+        turn_basis(channel_rotations(header, values), turn),
         rate,
         None if moved is None else moved @ turn.T * scale,
     )
@@ -235,17 +234,11 @@ def _skeleton(path: Path, header: Header, strict: bool) -> tuple[Skeleton, tuple
     return Skeleton(tuple(names), header.parents, np.array(header.offsets), ends), notes
 
 
-def _columns(header: Header) -> list[tuple[int, tuple[int, ...]]]:
-    """Per joint, its first column and its channels."""
-    starts = np.cumsum([0, *map(len, header.channels)])
-    return list(zip(starts[:-1].tolist(), header.channels, strict=True))
-
-
 def _places(header: Header, values: np.ndarray, rule: str) -> tuple[np.ndarray, np.ndarray | None]:
     """Root path (frames, 3) and, where joints below the root move in their parents, all places (frames, joints, 3)."""
     offsets = np.array(header.offsets)
     moving = []
-    for joint, (start, channels) in enumerate(_columns(header)):
+    for joint, (start, channels) in enumerate(header.columns):
         place = np.tile(offsets[joint], (len(values), 1))
         add = rule == "add" or (rule == "add_root" and joint == 0)
         for column, channel in enumerate(channels, start=start):
@@ -262,23 +255,3 @@ def _places(header: Header, values: np.ndarray, rule: str) -> tuple[np.ndarray, 
     for joint, place in moving:
         moved[:, joint] = place
     return root, moved
-
-
-def _rotations(header: Header, values: np.ndarray) -> np.ndarray:
-    """Local rotations (frames, joints, 4): joints that share an order are turned together, in blocks of frames."""
-    groups: dict[tuple[int, ...], list[tuple[int, list[int]]]] = {}
-    for joint, (start, channels) in enumerate(_columns(header)):
-        turns = [(c - ROTATION, column) for column, c in enumerate(channels, start=start) if c >= ROTATION]
-        groups.setdefault(tuple(axis for axis, _ in turns), []).append((joint, [column for _, column in turns]))
-    out = rot.identity((len(values), len(header.names)))
-    step = max(1, _BLOCK // values.shape[1])
-    for order, members in groups.items():
-        if not order:
-            continue
-        joints = [joint for joint, _ in members]
-        columns = [columns for _, columns in members]
-        letters = "".join("XYZ"[axis] for axis in order)
-        for first in range(0, len(values), step):
-            block = slice(first, first + step)
-            out[block, joints] = rot.from_euler(np.deg2rad(values[block][:, columns]), letters)
-    return out

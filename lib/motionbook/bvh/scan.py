@@ -85,15 +85,20 @@ def _array(rows: list, width: int) -> np.ndarray:
 
 @functools.cache
 def _compiled():
-    """The scanner as machine code, kept on disk between processes where the folder can be written."""
-    from numba import njit, types
+    from numba import types
 
     text = types.Array(types.uint8, 1, "C", readonly=True)
-    signature = types.int64(text, types.float64[:, ::1], types.int64[::1], types.int64[:, ::1])
+    return compiled(_scan, types.int64(text, types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]))
+
+
+def compiled(function, signature):
+    """The function as machine code for one signature, kept on disk between processes where a folder can be written."""
+    from numba import njit
+
     try:
-        return njit(signature, cache=True)(_scan)
+        return njit(signature, cache=True)(function)
     except RuntimeError:  # numba found no folder for its cache
-        return njit(signature)(_scan)
+        return njit(signature)(function)
 
 
 # Powers of ten that float64 holds exactly: a whole number below 2**53 times or over one of them is rounded once,
