@@ -89,10 +89,10 @@ def test_listed_ranges_are_inclusive():
 
 
 def test_names_in_both_orders_are_one_clip_and_numbers_are_not_substrings():
-    assert clip_key("Idle_07") == clip_key("07_idle") == clip_key("7_idle.bvh") == ("7", "idle")
+    assert clip_key("Idle_07") == clip_key("07_idle") == clip_key("7_idle.bvh") == ("07", "idle")
     assert clip_key("01_idle") != clip_key("10_idle") and clip_key("01_idle") != clip_key("21_idle")
-    assert clip_key("05_check_watch_2") == ("5", "check_watch_2")
-    assert clip_key("03_rub.bvh") == ("3", "rub")  # only the suffix goes, not letters of the name
+    assert clip_key("05_check_watch_2") == ("05", "check_watch_2")
+    assert clip_key("03_rub.bvh") == ("03", "rub")  # only the suffix goes, not letters of the name
     with pytest.raises(ValueError, match="subject number"):
         clip_key("idle")
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from motionbook.clip import Clip
+from motionbook.data.names import staystill_name
 from motionbook.kinematics import forward_kinematics
 
 # A joint that jumps 7 cm between two frames at 30 fps moves at 2 m/s; hands in everyday gestures peak below that.
@@ -178,13 +179,27 @@ def read_annotations(path: str | Path) -> dict[tuple[str, str], list[tuple[int, 
 
 
 def clip_key(name: str) -> tuple[str, str]:
-    """Subject and motion of a clip's name in either order: ``Idle_07`` and ``07_idle`` are both ("7", "idle").
+    """Subject and motion of a clip's name in either order: ``Idle_07`` and ``07_idle`` are both ("07", "idle").
 
-    The number is compared as a number, so that subject 1 is not found in 10 or 21. The suffix of a piece
-    (``07_idle_2``) belongs to the motion.
+    Numbers are compared as numbers, so that subject 1 is not found in 10 or 21; see `motionbook.data.names`.
+
+    Raises
+    ------
+    ValueError
+        When the name does not say who moves.
     """
-    words = re.sub(r"\.bvh$", "", name.strip(), flags=re.IGNORECASE).lower().split("_")
-    number = 0 if words[0].isdigit() else len(words) - 1
-    if not words[number].isdigit():
+    parts = staystill_name(re.sub(r"\.bvh$", "", name.strip(), flags=re.IGNORECASE))
+    if parts is None or not parts.subject:
         raise ValueError(f"name: expected a subject number at its start or end, e.g. 07_idle, got {name!r}")
-    return str(int(words[number])), "_".join(words[:number] + words[number + 1 :])
+    return parts.subject, "_".join(part for part in (parts.label, parts.take, parts.piece) if part)
+
+
+def join_faults(first: Faults, second: Faults, fps: float, min_seconds: float = 2.0) -> Faults:
+    """Both records as one; a frame is bad when either says so."""
+    if first.frames != second.frames:
+        raise ValueError(f"faults: expected two records of one clip, got {first.frames} and {second.frames} frames")
+    bad = np.zeros(first.frames, dtype=bool)
+    faults = sorted((*first.faults, *second.faults), key=lambda fault: (fault.start, fault.stop))
+    for fault in faults:
+        bad[fault.start : fault.stop] = True
+    return Faults(tuple(faults), _kept(bad, fps, min_seconds), first.frames)

@@ -209,12 +209,15 @@ def _up_and_left(skeleton, rig, pose):
 
 
 def _stands(skeleton, rig, pose) -> bool:
-    """Shoulders over hips over knees over ankles, and left on the left."""
+    """Trunk up, thighs and shins down, each within 45 degrees, and left on the left."""
     places = _places(skeleton, pose)
-    height = {part: np.mean([places[rig.limbs[s, part]][1] for s in SIDES]) for part in ("upper_arm", "shin", "foot")}
-    order = height["upper_arm"] > places[rig.hips][1] > height["shin"] > height["foot"]
+    vertical = []
+    for side in SIDES:
+        hip, knee, ankle = (places[rig.limbs[side, part]] for part in ("thigh", "shin", "foot"))
+        vertical += [hip - knee, knee - ankle, places[rig.limbs[side, "upper_arm"]] - hip]
+    steep = all(v[1] > np.sqrt(0.5) * np.linalg.norm(v) for v in vertical)
     sides = all(places[rig.limbs["left", p]][0] > places[rig.limbs["right", p]][0] for p in ("thigh", "upper_arm"))
-    return bool(order and sides)
+    return bool(steep and sides)
 
 
 def standing_places(skeleton: Skeleton, pose: np.ndarray) -> np.ndarray:

@@ -1,0 +1,152 @@
+"""What a data set holds: StayStill's Tables 3 and 4 computed from a listing, and the balance of its folds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+# Rows of Table 3 with the codes that file names use: StayStill's own and those of the embedded performers.
+MOTION_TYPES = {
+    "look up/sky": ("l_up", "lo_up"),
+    "look around": ("l_aro", "lo_aro"),
+    "look down/floor": ("l_dow", "lo_flo"),
+    "look shoes": ("l_sho", "lo_sho"),
+    "check watch": ("l_wat", "ch_wat"),
+    "check phone": ("l_pho", "ch_pho"),
+    "scratch head": ("sc_hea",),
+    "scratch arm": ("sc_arm",),
+    "scratch leg": ("sc_leg",),
+    "scratch back": ("sc_bac",),
+    "touch face/chin": ("t_fac", "to_fac"),
+    "stretch arms": ("st_arm",),
+    "stretch back": ("st_bac",),
+    "rub eyes": ("sc_eye", "ru_eye"),
+    "yawn": ("yaw", "ya"),
+    "look back (left)": ("lb_lef",),
+    "look back (right)": ("lb_rig",),
+    "balance l/r": ("wei_lr", "ba_lr"),
+    "balance r/l": ("wei_rl", "ba_rl"),
+}
+_ROW = {code: words for words, codes in MOTION_TYPES.items() for code in codes}
+_TOTALS = {"idle": "General Idle", "phone": "Idle with a phone", "actions": "Idle actions total"}
+
+
+def motion_row(group: str, label: str) -> str:
+    """The row of Table 3 that a clip counts for; labels the table does not know get a row of their own words."""
+    if group in ("idle", "phone"):
+        return _TOTALS[group]
+    words = _ROW.get(label.lower().replace("-", "_"), label if group == "actions" else f"Motion: {label}")
+    return f"Action: {words}" if group == "actions" else words
+
+
+def motion_table(clips: Iterable[Mapping]):
+    """Table 3 of StayStill for any data set: frames, duration and clips by motion type, with totals.
+
+    Parameters
+    ----------
+    clips : iterable of mappings
+        Entries of ``dataset.json`` of one rig: ``group``, ``label``, ``frames``, ``fps``, ``source``. Pieces of one
+        take count as one clip.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by motion type in the published order, only rows that occur; Frames, Duration (m:ss, seconds cut off
+        as printed), Clips, Subjects.
+    """
+    import pandas as pd
+
+    rows: dict[str, dict] = {}
+    for clip in clips:
+        names = [motion_row(clip["group"], clip["label"])]
+        if clip["group"] == "actions":
+            names.append(_TOTALS["actions"])
+        for name in names:
+            row = rows.setdefault(name, {"frames": 0, "seconds": 0.0, "sources": set(), "people": set()})
+            row["frames"] += clip["frames"]
+            row["seconds"] += clip["frames"] / clip["fps"]
+            row["sources"].add((clip["group"], clip.get("source", clip.get("path"))))
+            row["people"].add(clip["subject"])
+    published = [f"Action: {words}" for words in MOTION_TYPES]
+    order = [*published, *sorted(set(rows) - set(published) - set(_TOTALS.values()))]
+    order += [_TOTALS["actions"], _TOTALS["idle"], _TOTALS["phone"]]
+    present = [name for name in order if name in rows]
+    return pd.DataFrame(
+        {
+            "Frames": [rows[name]["frames"] for name in present],
+            "Duration": [clock(rows[name]["seconds"]) for name in present],
+            "Clips": [len(rows[name]["sources"]) for name in present],
+            "Subjects": [len(rows[name]["people"]) for name in present],
+        },
+        index=pd.Index(present, name="Motion type"),
+    )
+
+
+def clock(seconds: float) -> str:
+    """Seconds as m:ss or h:mm:ss, the fraction cut off as in the paper."""
+    whole = int(seconds + 1e-6)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+def fold_table(folds: Sequence[Mapping]):
+    """Table 4 of StayStill: the subjects of each fold's training, validation and test set, numbers without zeros."""
+    import pandas as pd
+
+    def words(people):
+        numbers = all(str(p).isdigit() for p in people)
+        return " ".join(map(str, sorted(map(int, people)) if numbers else people))
+
+    return pd.DataFrame(
+        [[words(fold[part]) for part in ("train", "validation", "test")] for fold in folds],
+        columns=["Train", "Validation", "Test"],
+        index=pd.Index([str(i) for i in range(1, len(folds) + 1)], name="Split"),
+    )
+
+
+def fold_balance(folds: Sequence[Mapping], clips: Sequence[Mapping]):
+    """How each fold divides people and frames, and whether every person is on one side only.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Per fold: people and percent of frames in training, validation and test; ``disjoint``; ``tested elsewhere``,
+        the number of test people that another fold tests too.
+    """
+    import pandas as pd
+
+    frames: dict[str, int] = {}
+    for clip in clips:
+        frames[clip["subject"]] = frames.get(clip["subject"], 0) + clip["frames"]
+    total = sum(frames.values())
+    rows = []
+    for fold in folds:
+        others = {s for other in folds if other is not fold for s in other["test"]}
+        row = {}
+        for part in ("train", "validation", "test"):
+            row[f"{part} people"] = len(fold[part])
+            row[f"{part} frames [%]"] = 100 * sum(frames.get(s, 0) for s in fold[part]) / total
+        everyone = [s for part in ("train", "validation", "test") for s in fold[part]]
+        row["disjoint"] = len(everyone) == len(set(everyone))
+        row["tested elsewhere"] = len(others & set(fold["test"]))
+        rows.append(row)
+    return pd.DataFrame(rows, index=pd.Index([str(i) for i in range(1, len(folds) + 1)], name="Split"))
+
+
+def dataset_numbers(clips: Sequence[Mapping], folds: Sequence[Mapping]):
+    """The numbers of StayStill's sections 3.1.2 to 3.2.4 that a listing gives, one column ``value``."""
+    import pandas as pd
+
+    frames = {group: sum(c["frames"] for c in clips if c["group"] == group) for group in _TOTALS}
+    total = sum(c["frames"] for c in clips)
+    seconds = sum(c["frames"] / c["fps"] for c in clips)
+    people = {c["subject"] for c in clips}
+    rows = {"frames": total, "duration": clock(seconds)}
+    names = {"actions": "idle actions frames", "idle": "general idle frames", "phone": "idle with a phone frames"}
+    rows |= {names[group]: count for group, count in frames.items() if count}
+    rows |= {"frame rate": max(c["fps"] for c in clips), "subjects": len(people)}
+    classes = {c["label"] for c in clips if c["group"] == "actions"}
+    if classes:
+        rows["action classes"] = len(classes)
+    if folds:
+        for part in ("train", "validation", "test"):
+            share = sum(len(fold[part]) for fold in folds) / sum(sum(map(len, fold.values())) for fold in folds)
+            rows[f"{part} share"] = f"{100 * share:.0f}%"
+    return pd.DataFrame({"value": pd.Series(rows, dtype=object)})
