@@ -1,0 +1,80 @@
+"""The embedded performers written to disk in the folders and names of the StayStill data set."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from motionbook.bvh.write import write_bvh
+from motionbook.clip import Clip
+from motionbook.synthesis.actions import ACTIONS, action
+from motionbook.synthesis.freemocap_rig import to_freemocap
+from motionbook.synthesis.idle import idle
+from motionbook.synthesis.performer import make_performer
+from motionbook.synthesis.phone import phone
+
+RIGS = ("freemocap", "lafan")
+
+
+def write_dataset(
+    folder: str | Path,
+    subjects: int | Iterable[int],
+    idle_seconds: float,
+    phone_seconds: float,
+    takes: int,
+    seed: int,
+    rigs: Iterable[str] = RIGS,
+) -> tuple[Path, ...]:
+    """Write idle, phone and action clips of several people.
+
+    Layout: ``<rig>/actions/<subject>_<label>_<take>.bvh``, ``<rig>/idle/<subject>_idle.bvh`` and
+    ``<rig>/phone/<subject>_phone.bvh``; subjects have two digits from 00, takes count from 1, labels are
+    `actions.ACTIONS`. Files have LaFAN1's form: centimetres, Y up, ZYX rotation channels, 30 fps. Equal arguments give
+    equal bytes, and a person's files do not depend on who else is written.
+
+    Parameters
+    ----------
+    folder : path
+    subjects : int or iterable of int
+        How many people, or their numbers.
+    idle_seconds, phone_seconds : float
+        Length of each person's idle and phone clip; 0 writes none.
+    takes : int
+        Of each of the 19 actions; 0 writes none.
+    seed : int
+    rigs : iterable of "freemocap", "lafan"
+
+    Returns
+    -------
+    tuple of Path
+        The files, in the order written.
+
+    Raises
+    ------
+    ValueError
+        For an unknown rig.
+    """
+    rigs = tuple(rigs)
+    unknown = set(rigs) - set(RIGS)
+    if unknown or not rigs:
+        raise ValueError(f"rigs: expected some of {', '.join(RIGS)}, got {', '.join(sorted(unknown)) or 'none'}")
+    numbers = range(subjects) if isinstance(subjects, int) else subjects
+    written = []
+    for number in numbers:
+        for name, clip in motions_of(number, idle_seconds, phone_seconds, takes, seed):
+            for rig in rigs:
+                on_rig = to_freemocap(clip) if rig == "freemocap" else clip
+                written.append(write_bvh(on_rig, Path(folder) / rig / f"{name}.bvh"))
+    return tuple(written)
+
+
+def motions_of(
+    subject: int, idle_seconds: float, phone_seconds: float, takes: int, seed: int
+) -> Iterable[tuple[str, Clip]]:
+    """Name below the rig's folder, without suffix, and clip of everything one person does, one after the other."""
+    performer = make_performer(subject, seed)
+    if idle_seconds > 0:
+        yield f"idle/{subject:02d}_idle", idle(performer, idle_seconds)
+    if phone_seconds > 0:
+        yield f"phone/{subject:02d}_phone", phone(performer, phone_seconds)
+    for label in ACTIONS:
+        for take in range(takes):
+            yield f"actions/{subject:02d}_{label}_{take + 1}", action(performer, label, take)
