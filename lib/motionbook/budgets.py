@@ -25,10 +25,19 @@ _SIZES = {
         "reduced": {"subsets": ("idle", "phone", "actions"), "folds": 5, "clips_per_system": 50},
         "full": {"subsets": ("idle", "phone", "actions"), "folds": 5, "clips_per_system": 50},
     },
+    # embedded: up to this many prompts that have a performance, each with these seeds (0 to 7 train, 8 validates, 9
+    # tests); motions limits a reader's own
     "04_stickfigures": {
-        "smoke": {"motions": 12, "size": 64},
-        "reduced": {"motions": 268, "size": 64},
-        "full": {"motions": 1340, "size": 128},
+        "smoke": {"prompts": 12, "seeds": (0, 8, 9), "motions": 36, "frames": 64, "size": 64, "stress_frames": 8},
+        "reduced": {"prompts": 134, "seeds": (0, 8, 9), "motions": 402, "frames": 120, "size": 64, "stress_frames": 21},
+        "full": {
+            "prompts": 134,
+            "seeds": tuple(range(10)),
+            "motions": 1340,
+            "frames": 120,
+            "size": 128,
+            "stress_frames": 21,
+        },
     },
     "05_perception": {
         "smoke": {"participants": 118, "resamples": 10_000, "clips": 5, "raters": 48},

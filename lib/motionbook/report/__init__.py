@@ -3,7 +3,14 @@
 from motionbook.report.artefacts import save_csv, save_figure, save_table
 from motionbook.report.figures import contact_sheet
 from motionbook.report.players import live_scene, player
-from motionbook.report.provenance import ChapterRun, finish_chapter, record_artefact, start_chapter, take_inputs
+from motionbook.report.provenance import (
+    ChapterRun,
+    finish_chapter,
+    inherited_label,
+    record_artefact,
+    start_chapter,
+    take_inputs,
+)
 from motionbook.report.study_figures import bodies_figure, elo_figure, opinion_figure, scatter_figure
 from motionbook.report.tables import published_frame, show_table
 from motionbook.report.theme import PUBLISHED_COLOUR, SYSTEM_COLOURS, use_theme
@@ -16,6 +23,7 @@ __all__ = [
     "contact_sheet",
     "elo_figure",
     "finish_chapter",
+    "inherited_label",
     "live_scene",
     "opinion_figure",
     "player",

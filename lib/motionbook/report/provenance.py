@@ -109,6 +109,15 @@ def take_inputs(run: ChapterRun, chapter: str, pattern: str, make: Callable[[Pat
     return folder
 
 
+def inherited_label(run: ChapterRun, chapter: str, otherwise: str) -> str:
+    """The data label that an earlier chapter left in its record; ``otherwise`` when its files were made here."""
+    record = run.out / "runs" / f"{chapter}.json"
+    made_here = any(taken["chapter"] == chapter and taken["made_here"] for taken in run.inputs)
+    if made_here or not record.is_file():
+        return otherwise
+    return json.loads(record.read_text(encoding="utf-8")).get("data_label") or otherwise
+
+
 def record_artefact(run: ChapterRun, path: Path, **about) -> Path:
     """Note a file this chapter wrote, with its fingerprint; keywords are kept beside it."""
     path = Path(path)

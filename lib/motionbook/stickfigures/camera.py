@@ -16,6 +16,7 @@ from motionbook.checks import check_shape
 from motionbook.skeletons import CSKEL27
 
 CANVAS = 128  # pixels; every published length in pixels refers to this size
+SUPERSAMPLING = 4  # samples per pixel and axis
 _HIPS, _HEAD = CSKEL27.index("Hips"), CSKEL27.index("Head")
 _THIGHS = CSKEL27.index("LeftUpLeg"), CSKEL27.index("RightUpLeg")
 

@@ -8,6 +8,7 @@ Source: Dancing Stick Figures, section 3 and Tables 1 and 2.
 
 import io
 import re
+import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from motionbook.synthesis.prompts import GROUPS, find_prompt
 
 FPS, CLIP_FRAMES, WINDOW = 20.0, 120, 64
 SPLITS = {"train": range(8), "val": range(8, 9), "test": range(9, 10)}
-_FROZEN, _LEVITATION = 0.02, 1.6  # m/s, m
+FROZEN, LEVITATION = 0.02, 1.6  # m/s, m
 _FEET = tuple(CSKEL27.index(side + bone) for side in ("Left", "Right") for bone in ("Foot", "ToeBase"))
 
 
@@ -72,6 +73,8 @@ def find_motions(folder: str | Path) -> list[Path]:
 
 
 def _is_motion(path):
+    if not zipfile.is_zipfile(path):
+        return False
     with np.load(path, allow_pickle=False) as stored:
         return "posed_joints" in stored.files and stored["posed_joints"].shape[1:] == (27, 3)
 
@@ -131,9 +134,9 @@ def quality_flags(motion: SourceMotion, figure: FigureMotion | None = None) -> s
     figure = figure or figure_motion(motion.positions, motion.fps)
     flags = []
     height = figure.root_positions[:, 1] + figure.joints[0, 0, 1] - figure.joints[0, _FEET, 1].min()
-    if height.max() > _LEVITATION:
+    if height.max() > LEVITATION:
         flags.append("levitation")
-    if mean_joint_speed(figure.joints, motion.fps) < _FROZEN:
+    if mean_joint_speed(figure.joints, motion.fps) < FROZEN:
         flags.append("frozen")
     return ",".join(flags)
 

@@ -8,8 +8,9 @@ end their depths tie, and only these types then choose the colours of its frames
 import numba
 import numpy as np
 
-SUPERSAMPLE = 4
-SAMPLES = SUPERSAMPLE * SUPERSAMPLE
+from motionbook.stickfigures.camera import SUPERSAMPLING
+
+SAMPLES = SUPERSAMPLING * SUPERSAMPLING
 
 
 @numba.njit(cache=True)
@@ -74,13 +75,13 @@ def resolve(depth, owner, normal, box, colours, ids, color, seg, pixel_depth, pi
     """
     with_normals = normal.shape[0] > 0
     votes = np.zeros(256, np.uint8)
-    for y in range(box[0] // SUPERSAMPLE, (box[1] + SUPERSAMPLE - 1) // SUPERSAMPLE):
-        for x in range(box[2] // SUPERSAMPLE, (box[3] + SUPERSAMPLE - 1) // SUPERSAMPLE):
+    for y in range(box[0] // SUPERSAMPLING, (box[1] + SUPERSAMPLING - 1) // SUPERSAMPLING):
+        for x in range(box[2] // SUPERSAMPLING, (box[3] + SUPERSAMPLING - 1) // SUPERSAMPLING):
             covered, red, green, blue = 0, 0, 0, 0
             z, nx, ny, nz = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
             best, best_votes = 255, 0
-            for row in range(y * SUPERSAMPLE, (y + 1) * SUPERSAMPLE):
-                for column in range(x * SUPERSAMPLE, (x + 1) * SUPERSAMPLE):
+            for row in range(y * SUPERSAMPLING, (y + 1) * SUPERSAMPLING):
+                for column in range(x * SUPERSAMPLING, (x + 1) * SUPERSAMPLING):
                     part = owner[row, column]
                     if part == 0:
                         continue
@@ -117,7 +118,7 @@ def resolve(depth, owner, normal, box, colours, ids, color, seg, pixel_depth, pi
 @numba.njit(cache=True)
 def draw_frames(capsules, samples_per_metre, margin, colours, ids, color, seg, depth, normal):
     """Render capsules (frames, parts, 8) into color, seg and, where they are not empty, depth and normal."""
-    side = SUPERSAMPLE * color.shape[1]
+    side = SUPERSAMPLING * color.shape[1]
     with_normals = depth.shape[1] > 0
     sample_depth = np.full((side, side), -np.inf, np.float32)
     sample_owner = np.zeros((side, side), np.uint8)

@@ -12,7 +12,7 @@ import numpy as np
 
 from motionbook.checks import check_finite, check_shape
 from motionbook.skeletons import CSKEL27
-from motionbook.stickfigures.camera import CANVAS, View, project
+from motionbook.stickfigures.camera import CANVAS, SUPERSAMPLING, View, project
 from motionbook.stickfigures.figure import HEAD_RADIUS, PALETTE, PARTS, REST_THUMB, Part
 from motionbook.stickfigures.parameters import Body
 
@@ -21,7 +21,6 @@ SIZES = (128, 64)
 # so rounding decides their colour in the published frames; the margin gives such places to the bone farther out.
 MARGINS = {"reference": 0.0, "stable": 1e-5}
 DEPTH_RANGE = (-1.5, 1.5)
-_SCALE = 4  # samples per pixel and axis
 _POINT = 1e-3  # a hand or foot shorter than this many samples is drawn as a ball
 
 
@@ -85,7 +84,7 @@ def render(
     seg = np.zeros((frames, CANVAS, CANVAS), np.uint8)
     depth = np.full((frames, inner, inner), np.nan, np.float32)
     normal = np.full((frames, inner, inner, 3), (128, 128, 255), np.uint8)
-    raster.draw_frames(capsules, body.px_per_m * _SCALE, MARGINS[mode], colours, ids, color, seg, depth, normal)
+    raster.draw_frames(capsules, body.px_per_m * SUPERSAMPLING, MARGINS[mode], colours, ids, color, seg, depth, normal)
     if size == CANVAS:
         return Rendering(color, seg, depth if geometry else None, normal if geometry else None)
     return Rendering(halve(color), np.ascontiguousarray(seg[:, 1::2, 1::2]))
@@ -123,8 +122,8 @@ def visible_joints(seg) -> np.ndarray:
 def _capsules(joints, body, camera, parts):
     """Capsules (frames, n, 8), colours (n, 3) and ids (n,) in drawing order; a hand is two, palm and thumb."""
     projected = project(joints, camera, body.px_per_m)
-    points, depths = projected.points * _SCALE, projected.depths
-    width, samples = body.stroke * _SCALE, body.px_per_m * _SCALE
+    points, depths = projected.points * SUPERSAMPLING, projected.depths
+    width, samples = body.stroke * SUPERSAMPLING, body.px_per_m * SUPERSAMPLING
     rows, colours, ids = [], [], []
     for part in parts:
         end, start = part.joint, CSKEL27.parents[part.joint]

@@ -117,7 +117,7 @@ def _steps(take: _Take, place, heading, hertz: float, lift: float, width: float)
 
 def _pulse(x):
     """From a sine to a rounded square wave between 0 and 1."""
-    return 0.5 + 0.5 * np.tanh(3 * x)
+    return 0.5 + 0.5 * np.tanh(1.4 * x) / np.tanh(1.4)
 
 
 def _breathe(take: _Take) -> _Pose:
@@ -194,9 +194,9 @@ def _twist(take: _Take) -> _Pose:
 
 
 def _disco_point(take: _Take) -> _Pose:
-    up = _pulse(take.wave(0.85))
-    hip = 0.06 * take.size * take.wave(0.85)
-    pose = take.stand(STANDING_HEIGHT - 0.04 - 0.02 * take.wave(1.7), sideways=hip, spread=1.7)
+    up = _pulse(take.wave(0.7))
+    hip = 0.06 * take.size * take.wave(0.7)
+    pose = take.stand(STANDING_HEIGHT - 0.04 - 0.02 * take.wave(1.4), sideways=hip, spread=1.7)
     point = _Arm(0.25 - 0.1 * up, -0.55 + 2.85 * up, 0.0, 0.08)
     on_hip = _Arm(-0.35, 0.85, 0.55, 1.75)
     return replace(
