@@ -21,8 +21,8 @@ from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on
 from motionbook.cleaning.faults import SPEED_FLOOR, Faults, clip_key, find_faults, join_faults, listed_faults
 from motionbook.cleaning.retargeting import retarget
 from motionbook.clip import Clip
-from motionbook.data.layouts import LISTING, ClipFile, DataSet, load_clip
-from motionbook.data.splits import Fold, restrict, subject_folds
+from motionbook.data.layouts import LISTING, ClipFile, bvh_files, load_clip, open_dataset
+from motionbook.data.splits import Fold, dataset_folds, restrict, subject_folds
 from motionbook.files import sha256, write_whole
 from motionbook.parallel import map_jobs
 from motionbook.resampling import resample
@@ -31,6 +31,16 @@ from motionbook.skeletons import FREEMOCAP, LAFAN1
 FPS = 30.0
 # Takes in which a person waits; only there is a joint that suddenly moves fast a fault rather than the motion.
 SEARCHED_GROUPS = ("idle", "phone")
+
+
+class Opened(NamedTuple):
+    """A reader's folder: its takes, the words for it, its folds (None: to be drawn), notes, and the folder itself."""
+
+    takes: tuple[ClipFile, ...]
+    about: dict[str, str]
+    folds: tuple[Fold, ...] | None
+    notes: tuple[str, ...]
+    root: Path
 
 
 class Built(NamedTuple):
@@ -246,6 +256,24 @@ def _as_lists(fold: Fold) -> dict[str, list[str]]:
     return {name: list(people) for name, people in fold._asdict().items()}
 
 
-def dataset_about(dataset: DataSet) -> dict[str, str]:
-    """The words that `build_dataset` writes into the listing, from an opened data set."""
-    return {name: getattr(dataset, name) for name in ("name", "label", "kind", "licence", "fps_note")}
+def open_takes(data: str | Path) -> Opened | None:
+    """The takes of the reader's folder; None when nothing is given or it holds no BVH file.
+
+    Raises
+    ------
+    FileNotFoundError
+        When ``data`` is given and does not exist.
+    """
+    if not data:
+        return None
+    path = Path(data)
+    if not path.exists():
+        raise FileNotFoundError(f"data: there is no {path}; give a folder of BVH files or leave it empty")
+    if path.is_file() or not bvh_files(path):
+        return None
+    found = open_dataset(path)
+    about = {name: getattr(found, name) for name in ("name", "label", "kind", "licence", "fps_note")}
+    if len(found.subjects) < 3:
+        return Opened(found.clips, about, None, found.notes, found.path)
+    folds, notes = dataset_folds(found)
+    return Opened(found.clips, about, folds, (*found.notes, *notes), found.path)

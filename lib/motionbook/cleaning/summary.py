@@ -141,7 +141,7 @@ def dataset_numbers(clips: Sequence[Mapping], folds: Sequence[Mapping]):
     rows = {"frames": total, "duration": clock(seconds)}
     names = {"actions": "idle actions frames", "idle": "general idle frames", "phone": "idle with a phone frames"}
     rows |= {names[group]: count for group, count in frames.items() if count}
-    rows |= {"frame rate": max(c["fps"] for c in clips), "subjects": len(people)}
+    rows |= {"frame rate": f"{max(c['fps'] for c in clips):g}", "subjects": len(people)}
     classes = {c["label"] for c in clips if c["group"] == "actions"}
     if classes:
         rows["action classes"] = len(classes)
@@ -150,3 +150,60 @@ def dataset_numbers(clips: Sequence[Mapping], folds: Sequence[Mapping]):
             share = sum(len(fold[part]) for fold in folds) / sum(sum(map(len, fold.values())) for fold in folds)
             rows[f"{part} share"] = f"{100 * share:.0f}%"
     return pd.DataFrame({"value": pd.Series(rows, dtype=object)})
+
+
+def fault_table(takes: Sequence[Mapping], most_rows: int = 20):
+    """Percent of frames that the published fault rule and the rule with the speed floor remove.
+
+    Parameters
+    ----------
+    takes : sequence of mappings
+        ``takes`` of `motionbook.cleaning.dataset.Built`; only those in which a person waits count.
+    most_rows : int
+        One row per take up to this many, else one per subset; the last row is the whole.
+    """
+    import pandas as pd
+
+    waiting = [take for take in takes if take["group"] in ("idle", "phone")]
+    by = "clip" if len(waiting) <= most_rows else "group"
+    rows: dict[str, list[Mapping]] = {}
+    for take in waiting:
+        rows.setdefault(take[by], []).append(take)
+    if waiting:
+        rows["all"] = waiting
+    share = {
+        name: [
+            sum(t["frames"] for t in part),
+            100 * sum(t["published_removed"] for t in part) / sum(t["frames"] for t in part),
+            100 * sum(t["removed"] for t in part) / sum(t["frames"] for t in part),
+        ]
+        for name, part in rows.items()
+    }
+    columns = ["Frames", "published rule [%]", "with speed floor [%]"]
+    return pd.DataFrame.from_dict(share, orient="index", columns=columns).rename_axis("takes")
+
+
+def retarget_table(takes: Sequence[Mapping], most_rows: int = 20):
+    """What retargeting changed: direction of the worst bone, and how far planted feet slide before and after.
+
+    Rows as in `fault_table`; the worst take of a row stands for its bones, the mean for its feet.
+    """
+    import pandas as pd
+
+    by = "clip" if len(takes) <= most_rows else "group"
+    rows: dict[str, list[Mapping]] = {}
+    for take in takes:
+        rows.setdefault(take[by], []).append(take)
+    rows["all"] = list(takes)
+    frame = pd.DataFrame(
+        {
+            name: {
+                "takes": len(part),
+                "worst bone [deg]": max(t["direction_error_deg"] for t in part),
+                "slide before [%/s]": 100 * pd.Series([t["slide_source"] for t in part]).mean(),
+                "slide after [%/s]": 100 * pd.Series([t["slide_result"] for t in part]).mean(),
+            }
+            for name, part in rows.items()
+        }
+    ).T
+    return frame.rename_axis("takes of").astype({"takes": int})

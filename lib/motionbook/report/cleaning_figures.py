@@ -1,0 +1,122 @@
+"""Figures of the cleaning chapter: one pose on two skeletons, and the classes of a data set at a glance."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from motionbook import rotations as rot
+from motionbook.clip import Clip
+from motionbook.kinematics import forward_kinematics
+from motionbook.report.figures import sheet_pictures
+from motionbook.report.theme import CYCLE
+
+_SIDES = {"left": CYCLE[4], "right": CYCLE[0], "": "#5f6b7a"}
+
+
+def two_skeletons_figure(first: Clip, second: Clip, frame: int, labels: tuple[str, str]):
+    """The same frame on two skeletons, from the front and from the person's left (after StayStill, Figure 2).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 4, figsize=(7.6, 4.0), sharey=True)
+    for i, (clip, label) in enumerate(zip((first, second), labels, strict=True)):
+        for k, view in enumerate(("front", "from the left")):
+            _draw_joints(axes[2 * i + k], clip, frame, view)
+            axes[2 * i + k].set_title(f"{'ab'[i]}  {label}" if k == 0 else "", fontsize=10)
+            axes[2 * i + k].set_xlabel(view)
+    axes[0].set_ylabel("height [m]")
+    return figure
+
+
+def _draw_joints(axes, clip: Clip, frame: int, view: str) -> None:
+    places, turned = (x[0] for x in forward_kinematics(clip[frame : frame + 1]))
+    skeleton = clip.skeleton
+    segments = [(places[p], places[j], skeleton.names[j]) for j, p in enumerate(skeleton.parents) if p >= 0]
+    for joint, offset in skeleton.end_offsets:
+        if np.linalg.norm(offset) > 1e-6:
+            segments.append((places[joint], places[joint] + rot.rotate(turned[joint], offset), skeleton.names[joint]))
+    centre = places[0]
+    for start, end, name in sorted(segments, key=lambda segment: not _side(segment[2])):
+        # a camera in front of the person has their left on its right; from the left, ahead is to the left
+        x = [(p - centre)[0] if view == "front" else -(p - centre)[2] for p in (start, end)]
+        axes.plot(x, [start[1], end[1]], color=_SIDES[_side(name)], linewidth=3, solid_capstyle="round")
+    x = places[:, 0] - centre[0] if view == "front" else centre[2] - places[:, 2]
+    axes.plot(x, places[:, 1], "o", color="#22272e", markersize=3)
+    axes.set(xlim=(-0.55, 0.55), ylim=(-0.05, 1.95), aspect="equal", xticks=[])
+    axes.grid(axis="x", visible=False)
+
+
+def _side(name: str) -> str:
+    lower = name.lower()
+    if lower.startswith("left") or lower.endswith(".l"):
+        return "left"
+    return "right" if lower.startswith("right") or lower.endswith(".r") else ""
+
+
+def classes_figure(examples: Sequence[tuple[str, Clip, int]], columns: int = 7, inches: float = 1.35):
+    """One capsule picture per class with its name below (after StayStill, Figure 3).
+
+    Parameters
+    ----------
+    examples : sequence of (words, clip, frame)
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib.pyplot as plt
+
+    columns = min(columns, len(examples))
+    rows = int(np.ceil(len(examples) / columns))
+    # one colour for all: the label "" is no system's name and the first of the other colours
+    sheet = sheet_pictures([("motion", clip, [frame]) for _, clip, frame in examples], pixels=300)
+    pictures = [row[0] for row in sheet]
+    shape = pictures[0].shape
+    figure, axes = plt.subplots(rows, columns, figsize=(inches * columns, inches * rows * shape[0] / shape[1] * 1.12))
+    axes = np.atleast_1d(axes).ravel()
+    for axis in axes:
+        axis.set_axis_off()
+    for axis, picture, (words, _, _) in zip(axes, pictures, examples, strict=False):
+        axis.imshow(picture, interpolation="antialiased")
+        axis.set_title(words, fontsize=7.5, fontweight="normal", loc="center", pad=2)
+    return figure
+
+
+def telling_frame(clip: Clip) -> int:
+    """The frame whose pose is furthest from the clip's first, as the mean joint angle: the gesture at its height."""
+    return int(rot.angle_between(clip.rotations, clip.rotations[:1]).mean(axis=1).argmax())
+
+
+def example_clips(entries: Sequence[dict], words, few: int = 5, most: int = 21) -> list[tuple[str, dict]]:
+    """One clip per class of a listing, in the table's order; people take turns.
+
+    Parameters
+    ----------
+    entries : sequence of dict
+        Clips of ``dataset.json`` of one rig.
+    words : function of (group, label)
+        The class's name.
+    few, most : int
+        With fewer than ``few`` classes each take is shown instead, up to ``most``, by person and label.
+    """
+    classes: dict[str, list[dict]] = {}
+    for entry in entries:
+        classes.setdefault(words(entry["group"], entry["label"]), []).append(entry)
+    if len(classes) < few:
+        return [(f"{entry['subject']} {entry['label']}", entry) for entry in entries[:most]]
+    return [(name, found[i % len(found)]) for i, (name, found) in enumerate(classes.items())]
+
+
+def paired_clip(entries: Sequence[dict]) -> list[tuple[str, str]]:
+    """Rig and path of the first clip that a listing has on both rigs; of its first LaFAN1 clip when there is none."""
+    paths = {entry["path"] for entry in entries}
+    first = sorted(path for path in paths if path.startswith("lafan/"))
+    for path in sorted(first, key=lambda p: (not p.startswith("lafan/idle/"), p)):
+        other = path.replace("lafan/", "freemocap/", 1)
+        if other in paths:
+            return [("FreeMoCap", other), ("LaFAN1", path)]
+    return [("LaFAN1", first[0])]
