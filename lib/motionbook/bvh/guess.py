@@ -65,12 +65,17 @@ def sample_poses(skeleton: Skeleton, root_positions, rotations, translations) ->
     body = np.concatenate(points, axis=1)
     if body.shape[1] < 2:
         body = np.concatenate([pose.positions[:, :1], body], axis=1)
-    return Poses(skeleton, pose.positions, body, float(np.median([_diameter(frame) for frame in body])))
+    step = max(1, (1 << 18) // body.shape[1] ** 2)
+    lengths = [_diameters(body[first : first + step]) for first in range(0, len(body), step)]
+    return Poses(skeleton, pose.positions, body, float(np.median(np.concatenate(lengths))))
 
 
-def _diameter(points: np.ndarray) -> float:
+def _diameters(points: np.ndarray) -> np.ndarray:
+    """Largest distance of two points in each frame."""
+    points = points - points[:, :1]
     squares = (points**2).sum(-1)
-    return float(np.sqrt(max(0.0, (squares[:, None] + squares - 2 * points @ points.T).max())))
+    between = squares[:, :, None] + squares[:, None] - 2 * points @ points.swapaxes(1, 2)
+    return np.sqrt(np.maximum(between.max((1, 2)), 0.0))
 
 
 def guess_up(poses: Poses) -> Guess:
@@ -80,7 +85,9 @@ def guess_up(poses: Poses) -> Guess:
     feet = [j for j, name in enumerate(skeleton.names) if re.search(r"foot|feet|ankle|toe", name, re.IGNORECASE)]
     if not heads or not feet:
         return Guess("Y", "no joint is named head, neck, foot, ankle or toe to judge by")
-    rest = world_pose(skeleton, np.zeros(3), np.eye(1, 4).repeat(len(skeleton), 0)).positions
+    rest = np.zeros((len(skeleton), 3))
+    for joint, parent in enumerate(skeleton.parents[1:], start=1):
+        rest[joint] = rest[parent] + skeleton.offsets[joint]
     rest_up = _direction(rest[heads].mean(0) - rest[feet].mean(0))
     pose_up = _direction(poses.positions[:, heads].mean(1) - poses.positions[:, feet].mean(1)).mean(0)
     for axis, direction in UP_AXES.items():

@@ -237,8 +237,10 @@ def _skeleton(path: Path, header: Header, strict: bool) -> tuple[Skeleton, tuple
 def _places(header: Header, values: np.ndarray, rule: str) -> tuple[np.ndarray, np.ndarray | None]:
     """Root path (frames, 3) and, where joints below the root move in their parents, all places (frames, joints, 3)."""
     offsets = np.array(header.offsets)
-    moving = []
+    root, moving = np.tile(offsets[0], (len(values), 1)), []
     for joint, (start, channels) in enumerate(header.columns):
+        if not any(channel < ROTATION for channel in channels):
+            continue
         place = np.tile(offsets[joint], (len(values), 1))
         add = rule == "add" or (rule == "add_root" and joint == 0)
         for column, channel in enumerate(channels, start=start):

@@ -36,9 +36,10 @@ def scan_rows(data: bytes, start: int, width: int) -> tuple[np.ndarray, ScanErro
         scan = _compiled()
     except ImportError:
         return scan_rows_slowly(data, start, width)
-    # A number takes two bytes at least, which bounds the memory whatever the file holds.
-    rows = min(data.count(b"\n", start), (len(data) - start) // (2 * max(width, 1))) + 1
-    values = np.empty((rows, width))
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    # A number takes two bytes at least, which bounds the rows. Memory that no row reaches is never touched.
+    values = np.empty(((len(data) - start) // (2 * width) + 1, width))
     text = np.frombuffer(data, np.uint8)
     state = np.array([start, 0, 0, 0], dtype=np.int64)  # byte, row, column, long numbers set aside
     slow = np.empty((_SLOW_ROOM, 4), dtype=np.int64)  # row, column, first byte, byte after
@@ -107,13 +108,17 @@ _POWERS = 10.0 ** np.arange(23)
 
 
 def _scan(text, values, state, slow):
-    position, row, column, waiting = state[0], state[1], state[2], 0
-    width, size = values.shape[1], len(text)
+    # Unsigned positions spare numba the check for negative ones; the text ends in a line feed, which no loop over
+    # the characters of a number passes.
+    one, ten, zero = np.uint64(1), np.uint64(10), np.uint8(48)
+    position, size = np.uint64(state[0]), np.uint64(len(text))
+    row, column, waiting = state[1], state[2], 0
+    width = values.shape[1]
     code = 0
-    while True:
-        c = text[position] if position < size else np.uint8(10)
+    while position < size:
+        c = text[position]
         if c == 32 or c == 9 or c == 13 or c == 11 or c == 12:
-            position += 1
+            position += one
             continue
         if c == 10:
             if column == width:
@@ -122,9 +127,7 @@ def _scan(text, values, state, slow):
             elif column > 0:
                 code = 3
                 break
-            if position >= size:
-                break
-            position += 1
+            position += one
             continue
         if column == width:
             code = 4
@@ -134,60 +137,56 @@ def _scan(text, values, state, slow):
             break
         first = position
         negative = c == 45
-        if c == 45 or c == 43:
-            position += 1
+        if negative or c == 43:
+            position += one
         number = np.uint64(0)
-        digits = 0  # that count, after leading zeros
-        seen = 0
+        start = position
+        digit = np.uint8(text[position] - zero)
+        while digit < 10:
+            number = number * ten + np.uint64(digit)
+            position += one
+            digit = np.uint8(text[position] - zero)
+        digits = np.int64(position - start)
         power = 0
-        fraction = False
-        while position < size:
-            c = text[position]
-            if 48 <= c <= 57:
-                seen += 1
-                if digits > 0 or c > 48:
-                    digits += 1
-                if digits <= 18:
-                    number = number * np.uint64(10) + np.uint64(c - 48)
-                if fraction:
-                    power -= 1
-            elif c == 46 and not fraction:
-                fraction = True
-            else:
-                break
-            position += 1
-        good = seen > 0
-        if good and position < size and (text[position] == 101 or text[position] == 69):
-            position += 1
-            minus = position < size and text[position] == 45
-            if position < size and (text[position] == 45 or text[position] == 43):
-                position += 1
+        if text[position] == 46:
+            position += one
+            start = position
+            digit = np.uint8(text[position] - zero)
+            while digit < 10:
+                number = number * ten + np.uint64(digit)
+                position += one
+                digit = np.uint8(text[position] - zero)
+            power = -np.int64(position - start)
+            digits -= power
+        good = digits > 0
+        c = text[position]
+        if good and (c == 101 or c == 69):
+            position += one
+            minus = text[position] == 45
+            if minus or text[position] == 43:
+                position += one
             exponent = 0
-            seen = 0
-            while position < size and 48 <= text[position] <= 57:
-                seen += 1
+            start = position
+            while 48 <= text[position] <= 57:
                 if exponent < 100000:
-                    exponent = exponent * 10 + (text[position] - 48)
-                position += 1
-            good = seen > 0
+                    exponent = exponent * 10 + (np.int64(text[position]) - 48)
+                position += one
+            good = position > start
             power += -exponent if minus else exponent
-        if good and position < size:
             c = text[position]
-            good = c == 32 or c == 9 or c == 10 or c == 13 or c == 11 or c == 12
-        if not good:
+        if not (good and (c == 32 or c == 9 or c == 10 or c == 13 or c == 11 or c == 12)):
             position = first
             code = 2
             break
-        if digits == 0:
-            value = 0.0
-        elif digits <= 18 and number <= np.uint64(9007199254740992) and -22 <= power <= 22:
+        value = 0.0
+        if digits <= 18 and number <= np.uint64(9007199254740992) and -22 <= power <= 22:
             value = np.float64(number)
             value = value / _POWERS[-power] if power < 0 else value * _POWERS[power]
         else:
-            value = 0.0
-            slow[waiting, 0], slow[waiting, 1], slow[waiting, 2], slow[waiting, 3] = row, column, first, position
+            slow[waiting, 0], slow[waiting, 1] = row, column
+            slow[waiting, 2], slow[waiting, 3] = np.int64(first), np.int64(position)
             waiting += 1
         values[row, column] = -value if negative else value
         column += 1
-    state[0], state[1], state[2], state[3] = position, row, column, waiting
+    state[0], state[1], state[2], state[3] = np.int64(position), row, column, waiting
     return code
