@@ -45,29 +45,28 @@ def world_pose(skeleton: Skeleton, root_positions, rotations, translations=None)
     """
     joints = len(skeleton)
     rotations = check_shape(rotations, f"... {joints} 4", "rotations")
-    root = np.moveaxis(check_shape(root_positions, "... 3", "root_positions"), -1, 0)
-    # Components first, (4, joints, frames): each product is then one pass over contiguous memory.
-    local = np.ascontiguousarray(np.moveaxis(rotations, (-1, -2), (0, 1)))
-    turned = np.empty_like(local)
-    placed = np.empty((3, *local.shape[1:]))
-    if translations is None:
-        offsets = skeleton.offsets.T.reshape(3, joints, *(1,) * (local.ndim - 2))
-    else:
-        offsets = np.moveaxis(check_shape(translations, f"... {joints} 3", "translations"), (-1, -2), (0, 1))
-    turned[:, 0], placed[:, 0] = local[:, 0], root
+    root_positions = check_shape(root_positions, "... 3", "root_positions")
+    offsets = skeleton.offsets
+    if translations is not None:
+        offsets = check_shape(translations, f"... {joints} 3", "translations")
+    # Components first, (4, joints, frames): each product is then one pass over contiguous memory. The results are
+    # views of these two arrays in the usual order of axes.
+    turned = np.empty((4, joints, *rotations.shape[:-2]))
+    placed = np.empty((3, joints, *rotations.shape[:-2]))
+    turned[:, 0], placed[:, 0] = np.moveaxis(rotations[..., 0, :], -1, 0), np.moveaxis(root_positions, -1, 0)
     for joint, parent in enumerate(skeleton.parents[1:], start=1):
         w, x, y, z = turned[:, parent]
-        bw, bx, by, bz = local[:, joint]
+        bw, bx, by, bz = np.moveaxis(rotations[..., joint, :], -1, 0).copy()
         turned[0, joint] = w * bw - x * bx - y * by - z * bz
         turned[1, joint] = w * bx + x * bw + y * bz - z * by
         turned[2, joint] = w * by - x * bz + y * bw + z * bx
         turned[3, joint] = w * bz + x * by - y * bx + z * bw
-        ox, oy, oz = offsets[:, joint]
+        ox, oy, oz = np.moveaxis(offsets[..., joint, :], -1, 0)
         tx, ty, tz = 2 * (y * oz - z * oy), 2 * (z * ox - x * oz), 2 * (x * oy - y * ox)
         placed[0, joint] = placed[0, parent] + ox + w * tx + y * tz - z * ty
         placed[1, joint] = placed[1, parent] + oy + w * ty + z * tx - x * tz
         placed[2, joint] = placed[2, parent] + oz + w * tz + x * ty - y * tx
-    return WorldPose(*(np.ascontiguousarray(np.moveaxis(array, (0, 1), (-1, -2))) for array in (placed, turned)))
+    return WorldPose(np.moveaxis(placed, (0, 1), (-1, -2)), np.moveaxis(turned, (0, 1), (-1, -2)))
 
 
 def local_rotations(parents, world_rotations) -> np.ndarray:
