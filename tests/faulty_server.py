@@ -12,7 +12,7 @@ class Page:
 
     ``cut``: bytes after which each of the first ``cuts`` answers ends with the connection. ``ranges``: whether Range is
     understood. ``statuses``: answers given before the content. ``length``: a wrong Content-Length. ``redirect``: where
-    to go. ``hang``: whether it stops sending without closing.
+    to go. ``ignore_if_range``: whether the rest is sent whatever version was asked for.
     """
 
     body: bytes = b""
@@ -27,15 +27,15 @@ class Page:
     length: int | None = None
     redirect: str = ""
     ignore_if_range: bool = False
-    head_headers: dict[str, str] = field(default_factory=dict)
 
 
 class FaultyServer:
-    """Pages by path, the requests received, and the address."""
+    """Pages by path, the requests received (method, path, Range) with their If-Range, and the address."""
 
     def __init__(self):
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str, str]] = []
+        self.conditions: list[str] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,12 +51,14 @@ class FaultyServer:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *arguments: None  # clients that hang up are part of the play
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def answer(self, handler):
         path = handler.path.partition("?")[0]
         asked = handler.headers.get("Range", "")
         self.requests.append((handler.command, handler.path, asked))
+        self.conditions.append(handler.headers.get("If-Range", ""))
         page = self.pages.get(path)
         if page is None:
             return self.send(handler, 404, b"no such page", {"Content-Type": "text/plain"})
@@ -78,8 +80,6 @@ class FaultyServer:
                 return self.send(handler, 416, b"", {"Content-Range": f"bytes */{len(body)}"})
             headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
             body, status = body[start:], 206
-        if handler.command == "HEAD":
-            headers.update(page.head_headers)
         length = len(body) if page.length is None else page.length
         if page.cut and page.cuts > 0 and handler.command == "GET":
             page.cuts -= 1

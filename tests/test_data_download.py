@@ -9,6 +9,7 @@ import pytest
 from faulty_server import Page, faulty_server
 from motionbook.data.catalogue import RECORDS, catalogue, data_home
 from motionbook.data.download import fetch, verify
+from motionbook.data.remote import wanted
 
 COMMIT = "90b0ac78b205001edf170f65ff372448ccd0f1c7"
 REPO = "Some/Motions"
@@ -175,7 +176,17 @@ def test_the_first_digits_of_a_checksum_are_completed_by_the_first_download(mirr
     https(mirror, BVH, sha256_prefix=sha(BVH)[:8])
     mirror.fetch()
     assert mirror.states() == {"x/motion.bvh": "ok"}
-    assert mirror.records()["files"]["x/motion.bvh"]["sha256"] == sha(BVH)
+    records = mirror.records()
+    assert records["files"]["x/motion.bvh"]["sha256"] == sha(BVH)
+    records["files"]["x/motion.bvh"]["sha256"] = sha(b"another file with the same first digits")
+    (mirror.folder / RECORDS).write_text(json.dumps(records))
+    assert mirror.states() == {"x/motion.bvh": "changed"}
+
+
+def test_patterns_do_not_cross_folders():
+    assert wanted("acted/a.bvh", ("genuine/*.bvh", "acted/*.bvh"))
+    for path in ("acted/csv/a.bvh", "acted/a.bvh/b", "acted", "a.bvh", "acted/a.BVH"):
+        assert not wanted(path, ("acted/*.bvh",))
 
 
 def test_a_file_nobody_fetched_here_is_unchecked(mirror):
@@ -384,6 +395,15 @@ def test_one_lost_file_does_not_keep_the_others_away(mirror):
     with pytest.raises(RuntimeError, match=r"acted/001.bvh: the server answered 404"):
         mirror.fetch()
     assert mirror.states() == {"acted/000.bvh": "ok", "acted/001.bvh": "missing", "acted/005.bvh": "ok"}
+
+
+def test_lost_files_apart_from_each_other_do_not_end_the_fetch(mirror):
+    files = {f"acted/00{i}.bvh": BVH for i in range(0, 6, 2)}
+    known = "".join(f"      - {{path: acted/00{i}.bvh}}\n" for i in range(1, 6))
+    github(mirror, files, listed={f"acted/00{i}.bvh": BVH for i in range(6)}, known=known)
+    with pytest.raises(RuntimeError, match=r"3 files could not be fetched, 3 are in"):
+        mirror.fetch()
+    assert [state for state in mirror.states().values()] == ["ok", "missing"] * 3
 
 
 def test_two_lost_files_in_a_row_end_the_fetch_and_are_listed(mirror):

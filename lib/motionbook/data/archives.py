@@ -1,10 +1,11 @@
 """Unpacking archives from elsewhere without letting them write elsewhere.
 
 A zip or tar file may hold absolute paths, "..", links, devices, the same name twice, or a few kilobytes that become a
-full disk. All of that is refused before a byte is written where it is known from the table of contents, and while
-writing where only then it shows; nothing is left in the target after a refusal.
+full disk. All of that is refused by the table of contents before a byte is written; nothing is left in the target after
+a refusal.
 """
 
+import shutil
 import stat
 import tarfile
 import tempfile
@@ -83,7 +84,7 @@ def _unpack_zip(archive: Path, target: Path, max_bytes: int, max_files: int) -> 
                 raise ValueError(f"{archive}: {info.filename}: is encrypted; unpack it by hand")
             members.append(_Member(info.filename, info.file_size, kind, info))
         wanted = _check(archive, members, max_bytes, max_files)
-        return _write(archive, target, ((path, file.open(m.handle)) for path, m in wanted), max_bytes)
+        return _write(target, ((path, file.open(m.handle)) for path, m in wanted))
 
 
 def _unpack_tar(archive: Path, target: Path, max_bytes: int, max_files: int) -> list[str]:
@@ -94,7 +95,7 @@ def _unpack_tar(archive: Path, target: Path, max_bytes: int, max_files: int) -> 
             if len(members) > max_files:
                 break  # _check refuses; a tar has no table of contents that could be counted first
         wanted = _check(archive, members, max_bytes, max_files)
-        return _write(archive, target, ((path, file.extractfile(m.handle)) for path, m in wanted), max_bytes)
+        return _write(target, ((path, file.extractfile(m.handle)) for path, m in wanted))
 
 
 def _check(archive: Path, members: list[_Member], max_bytes: int, max_files: int) -> list[tuple[str, _Member]]:
@@ -134,17 +135,14 @@ def _inside(archive: Path, name: str) -> PurePosixPath:
     return path
 
 
-def _write(archive: Path, target: Path, files: Iterator[tuple[str, IO[bytes]]], max_bytes: int) -> list[str]:
-    names, left = [], max_bytes
+def _write(target: Path, files: Iterator[tuple[str, IO[bytes]]]) -> list[str]:
+    """Write the files; zipfile and tarfile give no more of one than its declared size, which _check has added up."""
+    names = []
     for name, source in files:
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         with source, open(place, "xb") as file:
-            while chunk := source.read(_CHUNK):
-                left -= len(chunk)
-                if left < 0:
-                    raise ValueError(f"{archive}: {name}: unpacks to more than it declares, over {max_bytes:,} bytes")
-                file.write(chunk)
+            shutil.copyfileobj(source, file, _CHUNK)
         names.append(name)
     return sorted(names)
 

@@ -156,7 +156,7 @@ def _staystill(folder: Path, rig: str, subject_of) -> DataSet | None:
             subject = subject_of(path) if subject_of else entry.get("subject") or name.subject
             label = entry.get("label") or name.label
             clips.append(ClipFile(path, subject, group, label, name.take, name.piece, chosen))
-    _checklisting(folder, about, chosen, clips)
+    _check_listing(base, about, chosen, clips)
     return describe(folder, "staystill", clips, about, notes, published=_is_staystill(folder, clips))
 
 
@@ -257,7 +257,7 @@ def _any_bvh(folder: Path, rig: str, subject_of) -> DataSet:
     return describe(folder, "bvh", clips, listing(folder), [note])
 
 
-def _checklisting(folder: Path, about: dict, rig: str, clips: list[ClipFile]) -> None:
+def _check_listing(folder: Path, about: dict, rig: str, clips: list[ClipFile]) -> None:
     listed = {path for path in about["clips"] if path.split("/")[0].lower() == rig}
     there = {below(clip.path, folder) for clip in clips}
     if missing := sorted(listed - there):

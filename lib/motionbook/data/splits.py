@@ -88,7 +88,7 @@ def subject_folds(subjects: Iterable[str], n: int = 5, seed: int = 0) -> tuple[F
     if len(people) < 3:
         raise ValueError(
             "subjects: expected at least three people (to train, validate and test), got "
-            f"{', '.join(people) or 'none'}; if the files hold more, tell them apart with open_dataset(subject_pattern=)"
+            f"{', '.join(people) or 'none'}; if the files hold more, tell them apart: open_dataset(subject_pattern=)"
         )
     order = [people[i] for i in np.random.default_rng(seed).permutation(len(people))]
     n = min(n, len(people))
@@ -120,7 +120,9 @@ def dataset_folds(dataset, n: int = 5, seed: int = 0) -> tuple[tuple[Fold, ...],
     return folds, (f"{len(folds)} folds by person over {len(dataset.subjects)} people, seed {seed}",)
 
 
-def check_disjoint(fold: Fold, subjects: Iterable[str] | None = None) -> None:
+def check_disjoint(
+    fold: Fold, subjects: Iterable[str] | None = None, *, needed: tuple[str, ...] = Fold._fields
+) -> None:
     """Refuse a fold in which a person is in two parts, a part is empty, or somebody is unknown or left out.
 
     Parameters
@@ -128,6 +130,8 @@ def check_disjoint(fold: Fold, subjects: Iterable[str] | None = None) -> None:
     fold : Fold
     subjects : iterable of str, optional
         All people there are; without it only repetitions and empty parts are looked for.
+    needed : tuple of str
+        The parts that may not be empty.
 
     Raises
     ------
@@ -137,7 +141,7 @@ def check_disjoint(fold: Fold, subjects: Iterable[str] | None = None) -> None:
     fold = Fold(*fold)
     parts = {name: list(people) for name, people in fold._asdict().items()}
     for name, people in parts.items():
-        if not people:
+        if not people and name in needed:
             raise ValueError(f"fold: expected people in {name}, got none")
         if twice := sorted({person for person in people if people.count(person) > 1}):
             raise ValueError(f"fold: expected everybody once in {name}, got {', '.join(twice)} more than once")
