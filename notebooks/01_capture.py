@@ -57,7 +57,7 @@ performer, take = session.film_performer(0, sizes["seconds"], seed)
 cameras = semicircle(4, distortion=session.LENS)
 print(f"{len(take.seen.names)} landmarks, {len(performer)} frames, {len(cameras)} cameras")
 
-# %% mystnb={"figure": {"name": "fig-cameras", "caption": "Left: plan of the recording area with four cameras on a semicircle (after StayStill, Figure 1). Right: what each of them detects in one frame; light points are sure, dark ones are not, and some are lost."}}
+# %% mystnb={"figure": {"name": "fig-cameras", "caption": "Left: plan of the recording area with four cameras on a semicircle (after StayStill, Figure 1). Right: the middle of each camera's picture with what is detected there in one frame; light points are sure, dark ones are not, and some are lost."}}
 figure = figures.camera_figure(cameras, take, len(performer) // 2)
 report.save_figure(
     run, "staystill_fig1", figure, caption="Plan of the recording area and the four pictures of one frame"

@@ -148,7 +148,7 @@ assert table3.loc[[name for name in table3.index if not name.startswith("Action:
 
 # %% mystnb={"figure": {"name": "fig-classes", "caption": "Example frames of the classes of this data set, drawn with capsules (after StayStill, Figure 3)."}}
 examples = []
-for words, entry in figures.example_clips(clips, summary.motion_row):
+for words, entry in figures.example_clips(clips, summary.motion_row, table3.index):
     clip = read_bvh(built.folder / entry["path"], metres_per_unit=0.01, positions="replace")
     examples.append((words.removeprefix("Action: "), clip, figures.telling_frame(clip)))
 figure = figures.classes_figure(examples)

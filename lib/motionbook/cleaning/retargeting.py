@@ -156,7 +156,8 @@ def _world_rotations(source: _Body, target: _Body, turns: np.ndarray) -> np.ndar
             joint = source.rig.limbs.get((side, part), source.rig.limbs.get((side, instead)))
             mine = target.rig.limbs.get((side, part))
             if joint is not None and mine is not None:
-                frames[mine] = rot.multiply(lean_free[:, joint], target.pose[mine])
+                outwards = _toe_out(source, target, side) if part == "toe" else rot.identity()
+                frames[mine] = rot.multiply(lean_free[:, joint], rot.multiply(outwards, target.pose[mine]))
     frames[target.rig.hips] = rot.multiply(lean_free[:, source.rig.hips], target.pose[target.rig.hips])
     if source.rig.head is not None and target.rig.head is not None:
         frames[target.rig.head] = rot.multiply(lean_free[:, source.rig.head], target.pose[target.rig.head])
@@ -179,6 +180,18 @@ def _world_rotations(source: _Body, target: _Body, turns: np.ndarray) -> np.ndar
             kept = rot.multiply(rot.inverse(target.pose[parent]), target.pose[joint])
             world[:, joint] = rot.multiply(world[:, parent], kept)
     return world
+
+
+def _toe_out(source: _Body, target: _Body, side: str) -> np.ndarray:
+    """Turn (4,) about the vertical from the way the target's foot points in the standing pose to the source's."""
+    ways = []
+    for body in (target, source):
+        bone = body.bone(body.rig.limbs[side, "foot"], body.rig.limbs.get((side, "toe")))
+        flat = None if bone is None else bone * [1.0, 0.0, 1.0]
+        if flat is None or np.linalg.norm(flat) < 1e-6:
+            return rot.identity()
+        ways.append(flat)
+    return rot.between(*ways)
 
 
 def _inv(q):

@@ -21,7 +21,7 @@ _LINES = (
 
 
 def camera_figure(cameras, take: Take, frame: int):
-    """Plan of the recording area (after StayStill, Figure 1) beside what every camera detects in one frame.
+    """Plan of the recording area (after StayStill, Figure 1) beside the middle of every camera's picture in one frame.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def camera_figure(cameras, take: Take, frame: int):
     columns = int(np.ceil(len(cameras) / 2))
     layout = [["plan", *(f"view {i}" for i in range(columns))]]
     layout.append(["plan", *(f"view {columns + i}" if columns + i < len(cameras) else "." for i in range(columns))])
-    figure, axes = plt.subplot_mosaic(layout, figsize=(7.6, 3.9), width_ratios=[1.5, *[1.0] * columns])
+    figure, axes = plt.subplot_mosaic(layout, figsize=(7.6, 4.0), width_ratios=[2.1, *[1.0] * columns])
     _plan(axes["plan"], cameras, take.truth, frame)
     for i, camera in enumerate(cameras):
         _view(axes[f"view {i}"], camera, take, i, frame)
@@ -55,7 +55,8 @@ def _plan(axes, cameras, truth: Landmarks, frame: int) -> None:
         axes.fill(*zip(place[[0, 2]], *edges, strict=True), color=CYCLE[0], alpha=0.12, linewidth=0)
         axes.plot([place[0], 0], [place[2], 0], color="#9aa2ac", linewidth=0.7, linestyle=":")
         axes.plot(*place[[0, 2]], "s", color=CYCLE[0], markersize=7)
-        axes.annotate(camera.name, place[[0, 2]] * 1.11, ha="center", va="center", size=8)
+        away = place[[0, 2]] + 0.42 * place[[0, 2]] / np.linalg.norm(place[[0, 2]])
+        axes.annotate(camera.name, away, ha="center", va="center", size=8)
     distance = np.linalg.norm(camera_centre(cameras[0])[[0, 2]])
     around = np.linspace(0, 2 * np.pi, 100)
     axes.plot(0.9 * np.sin(around), 0.9 * np.cos(around), color="#9aa2ac", linewidth=0.9, linestyle="--")
@@ -86,7 +87,9 @@ def _view(axes, camera, take: Take, index: int, frame: int) -> None:
     pixels = take.seen.pixels[index, frame]
     axes.scatter(pixels[:, 0], pixels[:, 1], c=take.seen.confidence[index, frame], vmin=0.6, vmax=1.0, s=5, zorder=3)
     lost = np.isnan(pixels[:, 0]).sum()
-    axes.set(xlim=(0, camera.size[0]), ylim=(camera.size[1], 0), aspect="equal", xticks=[], yticks=[])
+    # the middle of the picture, where the person is
+    left, right = 0.27 * camera.size[0], 0.73 * camera.size[0]
+    axes.set(xlim=(left, right), ylim=(camera.size[1], 0), aspect="equal", xticks=[], yticks=[])
     axes.set_title(camera.name + (f", {lost} lost" if lost else ""), fontsize=8.5, fontweight="normal")
     axes.grid(False)
     for spine in axes.spines.values():

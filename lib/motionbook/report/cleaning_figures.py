@@ -72,8 +72,8 @@ def classes_figure(examples: Sequence[tuple[str, Clip, int]], columns: int = 7, 
 
     columns = min(columns, len(examples))
     rows = int(np.ceil(len(examples) / columns))
-    # one colour for all: the label "" is no system's name and the first of the other colours
-    sheet = sheet_pictures([("motion", clip, [frame]) for _, clip, frame in examples], pixels=300)
+    # recordings all, so all in the colour that stands for them
+    sheet = sheet_pictures([("GT", clip, [frame]) for _, clip, frame in examples], pixels=300)
     pictures = [row[0] for row in sheet]
     shape = pictures[0].shape
     figure, axes = plt.subplots(rows, columns, figsize=(inches * columns, inches * rows * shape[0] / shape[1] * 1.12))
@@ -91,8 +91,10 @@ def telling_frame(clip: Clip) -> int:
     return int(rot.angle_between(clip.rotations, clip.rotations[:1]).mean(axis=1).argmax())
 
 
-def example_clips(entries: Sequence[dict], words, few: int = 5, most: int = 21) -> list[tuple[str, dict]]:
-    """One clip per class of a listing, in the table's order; people take turns.
+def example_clips(
+    entries: Sequence[dict], words, order: Sequence[str] = (), few: int = 5, most: int = 21
+) -> list[tuple[str, dict]]:
+    """One clip per class of a listing; people take turns.
 
     Parameters
     ----------
@@ -100,6 +102,8 @@ def example_clips(entries: Sequence[dict], words, few: int = 5, most: int = 21) 
         Clips of ``dataset.json`` of one rig.
     words : function of (group, label)
         The class's name.
+    order : sequence of str
+        Of the classes; those not in it come last.
     few, most : int
         With fewer than ``few`` classes each take is shown instead, up to ``most``, by person and label.
     """
@@ -108,7 +112,9 @@ def example_clips(entries: Sequence[dict], words, few: int = 5, most: int = 21) 
         classes.setdefault(words(entry["group"], entry["label"]), []).append(entry)
     if len(classes) < few:
         return [(f"{entry['subject']} {entry['label']}", entry) for entry in entries[:most]]
-    return [(name, found[i % len(found)]) for i, (name, found) in enumerate(classes.items())]
+    place = {name: i for i, name in enumerate(order)}
+    names = sorted(classes, key=lambda name: place.get(name, len(place)))
+    return [(name, classes[name][i % len(classes[name])]) for i, name in enumerate(names)]
 
 
 def paired_clip(entries: Sequence[dict]) -> list[tuple[str, str]]:
