@@ -117,6 +117,14 @@ def test_what_cannot_be_scored_is_said():
         evaluate(people(), "phone", [{"train": ["00"], "test": ["01"]}])
 
 
+def test_a_data_set_of_one_person_is_scored_with_a_warning():
+    """There is nobody else to take the scale from; two people on both sides stay an error."""
+    with pytest.warns(UserWarning, match="fold 1: 01 is the only person"):
+        assert set(evaluate(people(), "idle", [{"train": ["01"], "test": ["01"]}]).n_subjects) == {1}
+    with pytest.raises(ValueError, match="fold 1: 00, 01"):
+        evaluate(people(), "idle", [{"train": ["00", "01"], "test": ["00", "01"]}])
+
+
 def test_error_over_time_averages_to_l2p():
     """Its mean over frames is the L2P of each window."""
     windows, std = make_windows([random_clip(150, 0)]), np.full((22, 3), 7.0)

@@ -1,9 +1,11 @@
 """What the notebook of chapter 3 needs around the benchmark: a stand-in for chapter 2, names, notes, lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from motionbook import budgets
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.inbetweening.generator import KEY_DISTANCE, SECONDS, Span
@@ -39,16 +41,19 @@ def table_note(summary, about: Mapping) -> str:
         f"{about['label']}: every cell is the mean over {cell.n_folds} folds, {cell.n_windows} windows of "
         f"{cell.n_subjects} people",
         about.get("fps_note", ""),
+        about.get("folds_note", ""),
         "no network has been trained here, so that row is absent",
     ]
     return " ".join(f"{p[0].upper()}{p[1:].rstrip('.')}." for p in parts if p)
 
 
-def make_dataset(budget: str, seed: int):
-    """A function of a folder that writes chapter 2's data set from embedded performers, for when 02 has not run."""
+def make_dataset(budget: str, seed: int) -> Callable[[Path], object]:
+    """A function of a folder that builds chapter 2's data set of embedded performers there, for when 02 has not run."""
 
-    def make(folder):
-        raise NotImplementedError
+    def make(folder: Path):
+        from motionbook.cleaning.embedded import build_embedded
+
+        return build_embedded(folder, budgets.sizes(budget, "02_cleaning"), seed, jobs=1)
 
     return make
 
