@@ -204,12 +204,12 @@ def test_systems_share_body_and_camera_and_differ_in_motion(tmp_path):
     still = Clip(LAFAN1, root, pose, 30.0)
     shaken = pose + np.random.default_rng(0).normal(0, 0.05, pose.shape)
     moving = Clip(LAFAN1, root, shaken / np.linalg.norm(shaken, axis=-1, keepdims=True), 30.0)
-    for system, clip in (("NOISE", moving), ("GT", still), ("OURS", still)):
+    for system, clip in (("NOISE", moving), ("GT", still), ("SLERP", still)):
         write_bvh(clip, tmp_path / "clips" / system / "00_idle.bvh")
     table = systems.measure(tmp_path)
-    assert table.system.tolist() == ["GT", "NOISE", "OURS"] and (table["clip"] == "00_idle").all()
+    assert table.system.tolist() == ["GT", "SLERP", "NOISE"] and (table["clip"] == "00_idle").all()
     scores = table.set_index("system")
     assert scores.centroid_speed["GT"] == scores.angle_jerk["GT"] == 0 and scores.angle_jerk["NOISE"] > 0.05
-    assert scores.loc["GT"].equals(scores.loc["OURS"])
+    assert scores.loc["GT"].equals(scores.loc["SLERP"])
     with pytest.raises(ValueError, match="at least 64 frames"):
         systems.draw_clip(write_bvh(still[:90], tmp_path / "short.bvh"))
