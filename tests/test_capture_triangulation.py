@@ -57,6 +57,8 @@ def test_points_seen_by_fewer_than_two_cameras_are_missing_not_guessed():
     assert result.cameras_used[5, 1] == 2 and np.isnan(result.camera_errors[[0, 2], 5, 1]).all()
     np.testing.assert_allclose(result.positions[5, 1], truth[5, 1], atol=1e-8)
     assert np.isnan(result.positions).any(axis=-1).sum() == 2
+    strict = triangulate(CAMERAS, pixels, confidence, min_confidence=0.3, min_cameras=3)
+    assert np.isnan(strict.positions[5, 1]).all() and np.isnan(strict.positions).any(axis=-1).sum() == 3
 
 
 def test_parallel_rays_have_no_place():

@@ -102,6 +102,7 @@ def test_clips_stand_at_the_origin_facing_forward_on_the_floor(takes, tmp_path):
 
 
 def test_same_bytes_again_in_two_processes_and_after_another_run(takes, tmp_path):
+    takes = takes[:3]
     first = build(takes, tmp_path, "a")
     stale = tmp_path / "b" / "lafan" / "idle" / "99_idle.bvh"
     write_bvh(standing(30, 0), stale)
