@@ -339,7 +339,7 @@ def draw_clip(
     clip: Clip,
     frames=None,
     *,
-    colour: str = "#5f6b7a",
+    colour: str = "#56626f",
     size: tuple[int, int] = (240, 320),
     view: View | None = None,
     azimuth: float = 0.436,

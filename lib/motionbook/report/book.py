@@ -114,11 +114,11 @@ def _stage(source: Path, out: Path, stage: Path, executed: dict[str, Path | None
     for chapter, path in executed.items():
         if path is None:
             title = pages.chapter_title(source / "notebooks" / f"{chapter}.py")
-            write_whole(stage / "notebooks" / f"{chapter}.md", pages.not_run_page(chapter, title))
+            notebook = pages.not_run_notebook(chapter, title)
         else:
-            notebook = json.loads(path.read_text(encoding="utf-8"))
-            text = json.dumps(clean_notebook(notebook, out, source, chapter), indent=1, ensure_ascii=False)
-            write_whole(stage / "notebooks" / f"{chapter}.ipynb", text + "\n")
+            notebook = clean_notebook(json.loads(path.read_text(encoding="utf-8")), out, source, chapter)
+        text = json.dumps(notebook, indent=1, ensure_ascii=False)
+        write_whole(stage / "notebooks" / f"{chapter}.ipynb", text + "\n")
     titles = {chapter: pages.staged_title(stage / "notebooks", chapter) for chapter in executed}
     ledger = stage / "book" / "ledger.md"
     template = ledger.read_text(encoding="utf-8") if ledger.is_file() else "# Ledger\n\n<!-- ledger -->\n"
@@ -163,7 +163,7 @@ def _render(stage: Path, target: Path, strict: bool) -> None:
     command += ["--path-output", str(target / "render"), "-n", "--keep-going", *(["-W"] if strict else [])]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "NO_COLOR": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    log = done.stdout + done.stderr
+    log = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
     write_whole(target / "build.log", log)
     made = target / "render" / "_build" / "html"
     if done.returncode or not (made / "index.html").is_file():

@@ -60,9 +60,9 @@ def _missing_files(text: str, page: Path) -> list[str]:
 def browser_problems(html: Path, pages: list[str] | None = None, *, pictures: Path | None = None) -> list[str]:
     """What a headless Chromium without a network finds wrong with the pages.
 
-    Every page is opened from its file: no request may fail or leave the folder, nothing but two known harmless lines
+    Every page is opened from its file: no request may fail or leave the folder, no error but two known harmless lines
     may be written to the console, every player must get ready, show something, and show something else when its slider
-    is moved.
+    is moved, and no page may be wider than the screen of a phone.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def browser_problems(html: Path, pages: list[str] | None = None, *, pictures: Pa
                 found = [str(error), *_errors(browser)]
             problems += [f"{name}: {problem}" for problem in found]
             if pictures:
-                _keep_pictures(browser, name.replace("/", "_"), Path(pictures))
+                _keep_pictures(browser, html / f"{name}.html", Path(pictures) / name.replace("/", "_"))
     return problems
 
 
@@ -103,10 +103,19 @@ def _page_problems(browser, page: Path, html: Path) -> list[str]:
     if browser.evaluate("!!document.querySelector('script[type=\"application/vnd.jupyter.widget-view+json\"]')"):
         browser.wait("!!document.querySelector('.jupyter-widgets')")
     _settle(browser)
+    problems += _overflow(browser)
     inside = html.as_uri()
     problems += [f"asks for {address}" for address in browser.requests if not address.startswith(inside)]
     problems += [f"request failed: {failure}" for failure in browser.failures]
     return problems + _errors(browser)
+
+
+def _overflow(browser, width: int = 390) -> list[str]:
+    """A page that is wider than a phone makes its reader scroll sideways; wide tables must scroll by themselves."""
+    browser.resize(width, 800)
+    wide = browser.evaluate("document.scrollingElement.scrollWidth")
+    browser.resize(*browser.size)
+    return [f"is {wide} pixels wide on a screen of {width}"] if wide > width + 1 else []
 
 
 def _errors(browser) -> list[str]:
@@ -164,14 +173,14 @@ def _edges(picture) -> float:
     return float((abs(picture[:, 1:] - picture[:, :-1]).max(axis=-1) > 24).mean())
 
 
-def _keep_pictures(browser, name: str, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    browser.evaluate("scrollTo(0, 0)")
+def _keep_pictures(browser, page: Path, stem: Path) -> None:
+    stem.parent.mkdir(parents=True, exist_ok=True)
     for look, theme, size in (("wide", "light", (1280, 900)), ("narrow", "dark", (400, 800))):
         browser.resize(*size)
+        browser.open(page)
         browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
         _settle(browser)
-        (folder / f"{name}_{look}_{theme}.png").write_bytes(browser.picture(whole=True))
+        stem.with_name(f"{stem.name}_{look}_{theme}.png").write_bytes(browser.picture(whole=True))
     browser.resize(*browser.size)
 
 

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+from motionbook.notebooks import KERNEL
 from motionbook.report.provenance import CHAPTERS
 
 # what a chapter is for, in a line, on the map of the front page
@@ -34,25 +35,23 @@ def chapter_title(notebook_source: Path) -> str:
 
 
 def staged_title(folder: Path, chapter: str) -> str:
-    """First heading of a chapter's page in the stage, a notebook or the page that says it was not run."""
-    notebook = folder / f"{chapter}.ipynb"
-    if notebook.is_file():
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    else:
-        text = (folder / f"{chapter}.md").read_text(encoding="utf-8")
+    """First heading of a chapter's notebook in the stage, or the chapter's name without one."""
+    cells = json.loads((folder / f"{chapter}.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     found = re.search(r"^# (.+)$", text, re.MULTILINE)
     return found.group(1).strip() if found else chapter
 
 
-def not_run_page(chapter: str, title: str) -> str:
-    """The page that stands for a chapter without results."""
-    return (
+def not_run_notebook(chapter: str, title: str) -> dict:
+    """The page that stands for a chapter without results; a notebook too, so that links between chapters hold."""
+    text = (
         f"# {title}\n\n"
         "```{warning}\nNot run for this edition of the book; nothing on this page is a result.\n```\n\n"
         f"{_ABOUT[chapter]}\n\nTo run it and render again:\n\n"
         f"```console\nmotionbook reproduce --only {chapter[:2]}\nmotionbook book\n```\n"
     )
+    cell = {"cell_type": "markdown", "id": "not-run", "metadata": {}, "source": text.splitlines(keepends=True)}
+    return {"cells": [cell], "metadata": {"kernelspec": KERNEL}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def ledger_page(template: str, out: Path) -> str:

@@ -42,7 +42,7 @@ class Player:
 
     def to_html(self) -> str:
         """The player as the book's pages hold it: data and poster, started by the page's own script."""
-        text = json.dumps(self.data, separators=(",", ":"), sort_keys=True).replace("</", "<\\/")
+        text = json.dumps(self.data, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c")
         picture = base64.b64encode(self.poster).decode()
         names = ", ".join(label for label, _ in self.clips)
         identity = uuid.uuid5(_ID_SPACE, text + picture + self.caption)

@@ -3,7 +3,7 @@
 # One colour per system in every chapter. The hues are those of Okabe and Ito (2008), which stay apart in the three
 # common kinds of colour blindness; ground truth is a neutral slate that shows on white and on black.
 SYSTEM_COLOURS = {
-    "GT": "#5f6b7a",
+    "GT": "#56626f",
     "NN": "#0072b2",
     "SLERP": "#e69f00",
     "SLERP-Q": "#009e73",
@@ -13,7 +13,7 @@ SYSTEM_COLOURS = {
 # What the papers print stands beside ours in this grey, in tables and figures.
 PUBLISHED_COLOUR = "#8a8f98"
 # For lines and bars that stand for no system.
-CYCLE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#5f6b7a")
+CYCLE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#56626f")
 # For clips that are no system's output, so that nobody takes them for one.
 OTHER_COLOURS = ("#3d9bd1", "#8458b3", "#a0642b", "#2f8186", "#b8456b")
 

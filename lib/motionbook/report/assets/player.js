@@ -57,6 +57,7 @@ class Player {
     this.theme();
     this.fit();
     root.classList.add("skel-mounted");
+    root.skelPlayer = this; // for scripts of the page, and for tests
   }
 
   build() {
@@ -128,7 +129,8 @@ class Player {
       this.draw();
     });
     new ResizeObserver(() => this.fit()).observe(this.frame);
-    new IntersectionObserver(([entry]) => this.setVisible(entry.isIntersecting)).observe(this.frame);
+    // a busy page hands over several changes at once; the last is the one that holds
+    new IntersectionObserver((entries) => this.setVisible(entries.at(-1).isIntersecting)).observe(this.frame);
     new MutationObserver(() => this.theme()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.theme());
   }
@@ -205,6 +207,8 @@ class Player {
     this.stage.resize(width, height);
     // a view that the reader has turned stays as it is
     if (!this.turned) this.stage.resetView();
+    // at once: the new size has emptied the canvas, and the next picture would come a flash too late
+    if (this.visible) this.stage.render(this.time);
     this.draw();
   }
 

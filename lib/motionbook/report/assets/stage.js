@@ -6,7 +6,6 @@ import { setPose } from "./clips.js";
 
 const GAP = 0.32; // metres between the reach of two people who stand side by side
 const TRAVEL = 3.2; // a clip that covers more ground than this is followed by the camera
-const AZIMUTH = 0.42;
 const ELEVATION = 0.15;
 
 /** A rounded cone from the origin along +Y: two spheres and the cone that touches both. */
@@ -83,9 +82,9 @@ export class Stage {
     this.floor = data.floor;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: "low-power" });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.shadowMap.type = THREE.VSMShadowMap;
     this.scene = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(26, 1, 0.1, 200);
+    this.camera = new THREE.PerspectiveCamera(20, 1, 0.1, 200);
     this.lanes = clips.map((clip) => this.addLane(clip));
     this.follows = clips.some(({ bounds }) => Math.max(bounds[3] - bounds[0], bounds[5] - bounds[2]) > TRAVEL);
     this.shift = new THREE.Vector3(); // how far the camera has followed
@@ -116,10 +115,11 @@ export class Stage {
     this.sky = new THREE.HemisphereLight(0xffffff, 0x9aa3ad, 1.35);
     this.key = new THREE.DirectionalLight(0xffffff, 2.1);
     this.key.castShadow = true;
-    this.key.shadow.mapSize.set(2048, 2048);
-    this.key.shadow.radius = 5;
-    this.key.shadow.bias = -0.0006;
-    this.key.shadow.normalBias = 0.012;
+    this.key.shadow.mapSize.set(1024, 1024);
+    this.key.shadow.radius = 4;
+    this.key.shadow.blurSamples = 12;
+    this.key.shadow.bias = -0.0004;
+    this.key.shadow.normalBias = 0.02;
     this.back = new THREE.DirectionalLight(0xdfe8ff, 0.7);
     this.scene.add(this.sky, this.key, this.key.target, this.back, this.back.target);
   }
@@ -168,7 +168,10 @@ export class Stage {
   /** Look at everybody from the front and a little to the side. */
   resetView() {
     const { camera, box } = this;
-    const towards = new THREE.Vector3(Math.sin(AZIMUTH) * Math.cos(ELEVATION), Math.sin(ELEVATION), Math.cos(AZIMUTH) * Math.cos(ELEVATION));
+    // a row of people is seen nearly from the front, or the nearest would look the largest
+    const azimuth = this.clips.length > 1 && !this.overlaid ? 0.16 : 0.42;
+    const flat = Math.cos(ELEVATION);
+    const towards = new THREE.Vector3(Math.sin(azimuth) * flat, Math.sin(ELEVATION), Math.cos(azimuth) * flat);
     const right = new THREE.Vector3(0, 1, 0).cross(towards).normalize();
     const up = towards.clone().cross(right);
     const high = Math.tan((camera.fov * Math.PI) / 360);
@@ -195,7 +198,7 @@ export class Stage {
   setTheme(dark) {
     this.grid.material.uniforms.line.value.set(dark ? 0xaab4c0 : 0x6c7682);
     this.grid.material.uniforms.strength.value = dark ? 0.34 : 0.42;
-    this.ground.material.opacity = dark ? 0.5 : 0.24;
+    this.ground.material.opacity = dark ? 0.42 : 0.24;
     this.sky.groundColor.set(dark ? 0x59616b : 0x9aa3ad);
     this.back.intensity = dark ? 1.5 : 0.7;
   }
