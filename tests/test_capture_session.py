@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from motionbook import read_bvh
 from motionbook.capture import semicircle, session
 from motionbook.skeletons import FREEMOCAP
