@@ -9,9 +9,9 @@ from motionbook import rotations as rot
 from motionbook.cleaning import retarget
 from motionbook.cleaning.agreement import bone_vectors, direction_errors, foot_slide, limb_twists, planted
 from motionbook.cleaning.editing import put_on_floor, sole_heights
-from motionbook.cleaning.rigs import find_rig, standing_places, standing_pose
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics, local_rotations
+from motionbook.rigs import find_rig, standing_places, standing_pose
 from motionbook.skeletons import CSKEL27, FREEMOCAP, LAFAN1, is_staystill, lafan_to_staystill, t_pose
 from motionbook.synthesis.performers import action, idle, make_performer, to_freemocap
 

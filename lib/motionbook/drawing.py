@@ -11,8 +11,8 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.clip import Clip, Skeleton
-from motionbook.kinematics import forward_kinematics, world_pose
-from motionbook.skeletons import t_pose
+from motionbook.kinematics import forward_kinematics
+from motionbook.rigs import Rig, find_rig, standing_places, standing_pose
 
 
 class Body(NamedTuple):
@@ -52,46 +52,21 @@ _RADII = {
     "shin": (0.058, 0.040),
     "foot": (0.044, 0.038),
     "toe": (0.038, 0.030),
-    "shoulder": (0.050, 0.054),
-    "upper arm": (0.051, 0.041),
+    "clavicle": (0.050, 0.054),
+    "upper_arm": (0.051, 0.041),
     "forearm": (0.041, 0.030),
     "hand": (0.038, 0.026),
-    "finger": (0.017, 0.014),
+    "thumb": (0.022, 0.015),
     "neck": (0.056, 0.050),
-    "spine": (0.104, 0.104),
 }
-_WORDS = (
-    ("thumb|finger|index|middle|ring|pinky|handend", "finger"),
-    ("forearm|lowerarm|elbow", "forearm"),
-    ("upperarm|uparm", "upper arm"),
-    ("shoulder|clavicle|collar", "shoulder"),
-    ("arm", "upper arm"),
-    ("hand|wrist", "hand"),
-    ("upleg|upperleg|thigh", "thigh"),
-    ("leg|shin|calf|knee", "shin"),
-    ("foot|ankle", "foot"),
-    ("toe|ball", "toe"),
-    ("head|face", "head"),
-    ("neck", "neck"),
-    ("spine|chest|torso|abdomen", "spine"),
-)
-
-
-def part_of(name: str) -> tuple[str, str]:
-    """Body part and side ("left", "right" or "") that a joint's name stands for; part "" when it tells none."""
-    word = re.sub(r"[^a-z0-9]", "", name.lower())
-    part = next((part for pattern, part in _WORDS if re.search(pattern, word)), "")
-    for side in ("left", "right"):
-        if side in word or re.search(rf"[._ ]{side[0]}$", name.lower()):
-            return part, side
-    return part, ""
+_LEG, _ARM = ("thigh", "shin", "foot", "toe"), ("clavicle", "upper_arm", "forearm", "hand")
 
 
 def body_of(skeleton: Skeleton, translations: np.ndarray | None = None) -> Body:
     """The rounded body of a skeleton.
 
-    Joints with names of people's parts get limbs, a trunk, a head with a nose, hands and toes, sized by the skeleton's
-    height; any other skeleton gets one thin rounded cone per bone.
+    A skeleton whose joint names tell the parts of a person (``rigs.find_rig``) gets limbs, a trunk, a head with a nose,
+    hands and toes, sized by its height; any other skeleton gets one thin rounded cone per bone.
 
     Parameters
     ----------
@@ -99,112 +74,111 @@ def body_of(skeleton: Skeleton, translations: np.ndarray | None = None) -> Body:
     translations : (frames, joints, 3), optional
         Per-frame joint places; their median stands for offsets where a source stores no bone lengths.
     """
-    offsets = skeleton.offsets if translations is None else np.median(translations, axis=0)
-    names = [part_of(name) for name in skeleton.names]
-    find = {}
-    for joint, name in enumerate(names):
-        find.setdefault(name, joint)
-    pairs = [("thigh", "left"), ("thigh", "right"), ("upper arm", "left"), ("upper arm", "right"), ("head", "")]
-    if any(pair not in find for pair in pairs):
-        return _plain_body(skeleton, offsets)
-    return _human_body(skeleton, offsets, names, find)
+    if translations is not None:
+        offsets = np.median(translations, axis=0)
+        skeleton = Skeleton(skeleton.names, skeleton.parents, offsets, skeleton.end_offsets)
+    try:
+        rig = find_rig(skeleton)
+        frames = standing_pose(skeleton, rig)
+    except ValueError:
+        return _plain_body(skeleton)
+    return _plain_body(skeleton) if rig.head is None else _human_body(skeleton, rig, frames)
 
 
-def _plain_body(skeleton: Skeleton, offsets: np.ndarray) -> Body:
-    bones = [(p, offsets[j]) for j, p in enumerate(skeleton.parents) if p >= 0] + list(skeleton.end_offsets)
+def _plain_body(skeleton: Skeleton) -> Body:
+    bones = [(p, skeleton.offsets[j]) for j, p in enumerate(skeleton.parents) if p >= 0] + list(skeleton.end_offsets)
     bones = [(joint, np.asarray(end)) for joint, end in bones if np.linalg.norm(end) > 1e-6]
     joints, ends = np.array([joint for joint, _ in bones], int), np.array([end for _, end in bones]).reshape(-1, 3)
     radius = np.clip(0.16 * np.linalg.norm(ends, axis=-1), 0.008, 0.045)
     return Body(joints, np.zeros_like(ends), ends, np.stack([radius, 0.8 * radius], axis=-1))
 
 
-def _human_body(skeleton: Skeleton, offsets: np.ndarray, names: list, find: dict) -> Body:
-    turns = t_pose(skeleton)
-    local = rot.multiply(rot.inverse(turns[list(skeleton.parents)]), turns)
-    local[0] = turns[0]
-    rest, frames = world_pose(Skeleton(skeleton.names, skeleton.parents, offsets), np.zeros(3), local)
-    head = find["head", ""]
-    hip_line = rest[find["thigh", "left"]] - rest[find["thigh", "right"]]
-    up = rest[head] - 0.5 * (rest[find["thigh", "left"]] + rest[find["thigh", "right"]])
+def _human_body(skeleton: Skeleton, rig: Rig, frames: np.ndarray) -> Body:
+    rest = standing_places(skeleton, frames)
+    thighs, arms = (
+        np.stack([rest[rig.limbs[side, part]] for side in ("left", "right")]) for part in ("thigh", "upper_arm")
+    )
+    up = rest[rig.head] - thighs.mean(axis=0)
     size = np.linalg.norm(up) / 0.66  # hip joints to the base of the skull, in a person of 1.75 m
-    up, left = up / np.linalg.norm(up), hip_line / np.linalg.norm(hip_line)
+    up, left = up / np.linalg.norm(up), arms[0] - arms[1]
+    left = left - (left @ up) * up
+    left /= np.linalg.norm(left)
     forward = np.cross(left, up)
-    forward /= np.linalg.norm(forward)
     cones = []
 
     def add(joint, start, end, radii):
-        """A cone given in the rest pose's world, kept in the frame of its joint."""
+        """A cone given in the standing pose, kept in the frame of its joint."""
         ends = rot.rotate(rot.inverse(frames[joint]), np.stack([start, end]) - rest[joint])
         cones.append((joint, *ends, np.asarray(radii) * size))
 
-    for joint, parent in enumerate(skeleton.parents[1:], start=1):
-        part, side = names[parent]
-        if part == "hand" and names[joint][0] == "finger" and "end" in skeleton.names[joint].lower():
-            continue  # the palm below ends where such a joint lies
-        if part in _RADII and part != "spine" and (side or part == "neck"):
-            if names[joint][0] == "finger" and part == "hand":
-                add(parent, rest[parent], rest[joint], (0.022, 0.015))
-            elif part != "finger":
-                add(parent, rest[parent], rest[joint], _RADII[part])
-    for joint, end in skeleton.end_offsets:
-        place = rest[joint] + rot.rotate(frames[joint], np.asarray(end))
-        has_child = joint in skeleton.parents
-        if names[joint][0] in ("forearm", "foot") and not has_child:
-            add(joint, rest[joint], place, _RADII[names[joint][0]])
-            if names[joint][0] == "forearm":
-                along = (place - rest[joint]) / np.linalg.norm(place - rest[joint])
-                add(joint, place + 0.02 * size * along, place + 0.10 * size * along, _RADII["hand"])
-    for joint, (part, side) in enumerate(names):
-        if part == "toe" and joint not in skeleton.parents:
-            add(joint, rest[joint], rest[joint] + 0.045 * size * forward, _RADII["toe"])
-        if part == "hand" and side:
-            along = rest[joint] - rest[skeleton.parents[joint]]
-            along /= np.linalg.norm(along)
-            add(joint, rest[joint] + 0.02 * size * along, rest[joint] + 0.10 * size * along, _RADII["hand"])
-    _add_trunk(add, skeleton, rest, names, find, size, up, left)
-    lift = -0.03 if "face" in skeleton.names[head].lower() else 0.0
-    skull = rest[head] + size * lift * up
-    add(
-        head,
-        skull + size * (0.035 * up + 0.022 * forward),
-        skull + size * (0.112 * up + 0.008 * forward),
-        (0.074, 0.09),
-    )
+    for side in ("left", "right"):
+        for chain in (_LEG, _ARM):
+            for part, following in zip(chain, [*chain[1:], None], strict=True):
+                joint, after = rig.limbs.get((side, part)), rig.limbs.get((side, following))
+                if joint is not None and after is not None:
+                    add(joint, rest[joint], rest[after], _RADII[part])
+        _add_ends(add, skeleton, rig, side, rest, frames, size, forward)
+    for joint, after in zip(rig.neck, [*rig.neck[1:], rig.head], strict=True):
+        add(joint, rest[joint], rest[after], _RADII["neck"])
+    throat = rest[rig.neck[0]] if rig.neck else arms.mean(axis=0) + 0.02 * size * up
+    _add_trunk(add, skeleton, rig, rest, thighs, arms, throat, size, up, left)
+    lift = -0.03 if "face" in skeleton.names[rig.head].lower() else 0.0
+    skull = rest[rig.head] + size * lift * up
+    chin, crown = skull + size * (0.035 * up + 0.022 * forward), skull + size * (0.112 * up + 0.008 * forward)
+    add(rig.head, chin, crown, (0.074, 0.09))
     nose = skull + size * (0.068 * up + 0.094 * forward)
-    add(head, nose, nose + size * (-0.016 * up + 0.010 * forward), (0.012, 0.016))
+    add(rig.head, nose, nose + size * (-0.016 * up + 0.010 * forward), (0.012, 0.016))
     joints, starts, ends, radii = (np.array(column) for column in zip(*cones, strict=True))
     return Body(joints, starts, ends, radii)
 
 
-def _add_trunk(add, skeleton, rest, names, find, size, up, left) -> None:
-    """Pelvis, belly and chest as cones that lie across, so that the trunk is wider than deep."""
-    hips = 0.5 * (rest[find["thigh", "left"]] + rest[find["thigh", "right"]])
-    arms = 0.5 * (rest[find["upper arm", "left"]] + rest[find["upper arm", "right"]])
-    across = size * left
-    add(0, hips + 0.02 * size * up + 0.055 * across, hips + 0.02 * size * up - 0.055 * across, (0.102, 0.102))
-    shoulder = find.get(("shoulder", "left"), find["upper arm", "left"])
-    chest = skeleton.parents[shoulder]
-    spine, joint = [], chest
-    while joint > 0:
-        spine.append(joint)
-        joint = skeleton.parents[joint]
-    spine.reverse()
-    # the belly hangs on the first spine joint that lies above the hips, the chest on the shoulders' parent
-    belly = next((j for j in spine if np.dot(rest[j] - hips, up) > 0.04 * size), chest)
-    waist = hips + 0.36 * (arms - hips)
-    add(belly, hips + 0.10 * size * up + 0.036 * across, waist + 0.030 * across, (0.098, 0.094))
-    add(belly, hips + 0.10 * size * up - 0.036 * across, waist - 0.030 * across, (0.098, 0.094))
-    low, high = hips + 0.52 * (arms - hips), hips + 0.84 * (arms - hips)
+def _add_ends(add, skeleton, rig, side, rest, frames, size, forward) -> None:
+    """Hands and toes, which many rigs end before: at the last joint there is, or at its end site."""
+    site = {joint: rest[joint] + rot.rotate(frames[joint], np.asarray(end)) for joint, end in skeleton.end_offsets}
+    hand, forearm = rig.limbs.get((side, "hand")), rig.limbs[side, "forearm"]
+    elbow = rest[rig.limbs[side, "upper_arm"]]
+    if hand is not None:
+        along = rest[hand] - rest[forearm]
+        wrist, joint = rest[hand], hand
+        along /= np.linalg.norm(along)
+        for child in (j for j, parent in enumerate(skeleton.parents) if parent == hand):
+            finger = rest[child] - rest[hand]
+            if np.linalg.norm(finger) > 0.025 * size and finger @ along < 0.9 * np.linalg.norm(finger):
+                add(hand, rest[hand], rest[child], _RADII["thumb"])
+    else:
+        along = site.get(forearm, rest[forearm]) - rest[forearm]
+        if np.linalg.norm(along) < 0.1 * size:
+            along = 0.25 * size * (rest[forearm] - elbow) / np.linalg.norm(rest[forearm] - elbow)
+        wrist, joint = rest[forearm] + along, forearm
+        add(forearm, rest[forearm], wrist, _RADII["forearm"])
+        along = along / np.linalg.norm(along)
+    add(joint, wrist + 0.02 * size * along, wrist + 0.10 * size * along, _RADII["hand"])
+    foot, toe = rig.limbs[side, "foot"], rig.limbs.get((side, "toe"))
+    if toe is not None:
+        add(toe, rest[toe], rest[toe] + 0.045 * size * forward, _RADII["toe"])
+    else:
+        tip = site.get(foot, rest[foot])
+        if np.linalg.norm(tip - rest[foot]) < 0.08 * size:
+            tip = rest[foot] + size * np.array([0.0, -0.05, 0.0]) + 0.16 * size * forward
+        add(foot, rest[foot], tip, _RADII["foot"])
+
+
+def _add_trunk(add, skeleton, rig, rest, thighs, arms, throat, size, up, left) -> None:
+    """Pelvis, belly, chest and shoulders as cones that lie across, so that the trunk is wider than deep."""
+    hips, shoulders, across = thighs.mean(axis=0), arms.mean(axis=0), size * left
+    add(rig.hips, hips + 0.02 * size * up + 0.055 * across, hips + 0.02 * size * up - 0.055 * across, (0.102, 0.102))
+    chest = rig.spine[-1] if rig.spine else rig.hips
+    # the belly hangs on the first spine joint that lies above the hips
+    belly = next((j for j in rig.spine if np.dot(rest[j] - hips, up) > 0.04 * size), chest)
+    waist, low, high = (hips + share * (shoulders - hips) for share in (0.36, 0.52, 0.84))
     for sign in (1.0, -1.0):
+        add(belly, hips + 0.10 * size * up + sign * 0.036 * across, waist + sign * 0.030 * across, (0.098, 0.094))
         add(chest, low + sign * 0.036 * across, high + sign * 0.070 * across, (0.096, 0.098))
         add(chest, waist + sign * 0.030 * across, low + sign * 0.036 * across, (0.094, 0.096))
     add(chest, high + 0.075 * across, high - 0.075 * across, (0.098, 0.098))
-    neck = find.get(("neck", ""))
-    if neck is not None:
-        add(chest, high + 0.02 * size * up, rest[neck], (0.088, 0.062))
-        for side in ("left", "right"):
-            arm = rest[find["upper arm", side]]
-            add(chest, rest[neck] + 0.03 * size * up, rest[neck] + 0.8 * (arm - rest[neck]), (0.044, 0.05))
+    add(chest, high + 0.02 * size * up, throat, (0.088, 0.062))
+    for arm in arms:
+        add(chest, throat + 0.03 * size * up, throat + 0.8 * (arm - throat), (0.044, 0.05))
 
 
 def pose(clip: Clip, body: Body | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -217,11 +191,12 @@ def pose(clip: Clip, body: Body | None = None) -> tuple[np.ndarray, np.ndarray]:
 
 def facing(clip: Clip) -> float:
     """Angle in radians about Y from +Z to where the hips face in the clip's first frame; 0 when hips are not named."""
-    places = forward_kinematics(clip[:1]).positions[0]
-    sides = {part_of(name): joint for joint, name in reversed(list(enumerate(clip.skeleton.names)))}
-    if ("thigh", "left") not in sides or ("thigh", "right") not in sides:
+    try:
+        limbs = find_rig(clip.skeleton).limbs
+    except ValueError:
         return 0.0
-    x, _, z = places[sides["thigh", "left"]] - places[sides["thigh", "right"]]
+    places = forward_kinematics(clip[:1]).positions[0]
+    x, _, z = places[limbs["left", "thigh"]] - places[limbs["right", "thigh"]]
     return float(np.arctan2(-z, x)) if x or z else 0.0  # forward = left x up = (-z, 0, x)
 
 

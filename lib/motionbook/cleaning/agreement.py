@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 
 from motionbook import rotations as rot
-from motionbook.cleaning.rigs import SIDES, find_rig
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
+from motionbook.rigs import SIDES, find_rig
 
 _CHAIN = ("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe")
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from motionbook import rotations as rot
-from motionbook.cleaning.rigs import SIDES, find_rig
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
+from motionbook.rigs import SIDES, find_rig
 
 
 def shift(clip: Clip, offset) -> Clip:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from motionbook import rotations as rot
-from motionbook.cleaning.rigs import SIDES, Rig, find_rig, standing_places, standing_pose
 from motionbook.clip import Clip, Skeleton
 from motionbook.inverse_kinematics import two_bone_ik
 from motionbook.kinematics import forward_kinematics, local_rotations, world_pose
+from motionbook.rigs import SIDES, Rig, find_rig, standing_places, standing_pose
 
 _UP, _DOWN, _FORWARD = np.array([[0.0, 1, 0], [0, -1, 0], [0, 0, 1]])
 _STRAIGHT_KNEE = np.deg2rad([5.0, 20.0])  # below the first a knee keeps its angle, above the second it may change

@@ -56,7 +56,7 @@ function person(clip) {
     mesh.frustumCulled = false;
     joints[joint].add(mesh);
   }
-  return { joints, material };
+  return joints;
 }
 
 function floorMaterial() {
@@ -104,11 +104,11 @@ export class Stage {
     const turned = new THREE.Group();
     turned.rotation.y = -clip.turn;
     turned.position.set(-clip.centre[0], 0, -clip.centre[1]).applyAxisAngle(new THREE.Vector3(0, 1, 0), -clip.turn);
-    const { joints, material } = person(clip);
+    const joints = person(clip);
     turned.add(joints[0]);
     lane.add(turned);
     this.scene.add(lane);
-    return { clip, lane, joints, material, home: 0 };
+    return { clip, lane, joints, home: 0 };
   }
 
   addLight() {
@@ -145,12 +145,10 @@ export class Stage {
       item.home = edge + 0.5 * wide(item.clip) - middle;
       edge += wide(item.clip);
       item.lane.position.x = this.overlaid ? 0 : item.home;
-      item.material.transparent = this.overlaid && this.lanes.length > 1;
-      item.material.opacity = item.material.transparent ? 0.62 : 1;
       const x = item.lane.position.x;
       const reach = this.follows ? [-0.65, -0.65, 0.65, 0.65] : [bounds[0], bounds[2], bounds[3], bounds[5]];
       this.box.expandByPoint(new THREE.Vector3(x + reach[0], this.floor, reach[1]));
-      this.box.expandByPoint(new THREE.Vector3(x + reach[2], Math.max(bounds[4], this.floor + 0.5) + 0.16, reach[3]));
+      this.box.expandByPoint(new THREE.Vector3(x + reach[2], Math.max(bounds[4], this.floor + 0.5) + 0.24, reach[3]));
     }
     const size = this.box.getSize(new THREE.Vector3());
     this.centre = this.box.getCenter(new THREE.Vector3());
