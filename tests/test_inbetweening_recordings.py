@@ -72,6 +72,10 @@ def test_notes_and_lists_say_what_was_used(folder, tmp_path):
     made = write_clips(spans, tmp_path / "clips", systems=("GT", "SLERP"))
     still = {**made, "still": {"GT": made["00_idle_00000"]["GT"], "SLERP": made["00_idle_00000"]["GT"]}}
     assert inputs.liveliest(still) != "still"
+    window, transition = inputs.lively_window(recordings)
+    assert transition == 45 and window.rotations.shape == (1, 101, 22, 4)
+    window, transition = inputs.lively_window([recordings[0]._replace(clip=recordings[0].clip[:70])])
+    assert transition == 29 and window.rotations.shape == (1, 69, 22, 4)
     assert inputs.generator_facts(2).value.to_dict()["distance of the target"] == 45
 
 

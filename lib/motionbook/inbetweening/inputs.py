@@ -8,8 +8,11 @@ import numpy as np
 from motionbook import budgets
 from motionbook import rotations as rot
 from motionbook.clip import Clip
+from motionbook.inbetweening.baselines import zero_velocity
+from motionbook.inbetweening.evaluation import error_over_time
 from motionbook.inbetweening.generator import KEY_DISTANCE, SECONDS, Span
-from motionbook.inbetweening.windows import CONTEXT
+from motionbook.inbetweening.recordings import Recording
+from motionbook.inbetweening.windows import CONTEXT, Windows, make_windows
 
 # Where StayStill prints the errors of a subset
 TABLES = {"idle": "staystill_table1", "phone": "staystill_table5", "actions": "staystill_table6"}
@@ -76,6 +79,21 @@ def generator_facts(folds: int):
 
     facts = {"context frames": CONTEXT, "distance of the target": KEY_DISTANCE, "clip length": SECONDS, "folds": folds}
     return pd.DataFrame({"value": facts})
+
+
+def lively_window(recordings: Sequence[Recording]) -> tuple[Windows, int]:
+    """A window of two transitions in which a person moves, and their length in frames: 45, less on short recordings.
+
+    Of the windows in order of how far the joints get from the last context frame, the one at 95 %: the very first would
+    be the one with a fault in it, if there is one.
+    """
+    longest = max(len(r.clip) for r in recordings)
+    transition = min(KEY_DISTANCE, (longest - CONTEXT - 1) // 2)
+    windows = make_windows([r.clip for r in recordings], CONTEXT + 2 * transition + 1, transition)
+    unit = np.ones((len(windows.skeleton), 3))
+    change = error_over_time(windows, unit, transition, zero_velocity).mean(axis=1)
+    which = int(np.argsort(change)[round(0.95 * (len(windows) - 1))])
+    return windows[which : which + 1], transition
 
 
 def liveliest(made: Mapping[str, Mapping[str, Clip]]) -> str:
