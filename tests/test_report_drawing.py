@@ -1,5 +1,8 @@
 """Drawing: depths and outlines against closed forms and brute force, sides where a viewer expects them."""
 
+import warnings
+
+import motionbook
 import numpy as np
 import pytest
 from book_fixture import waving_clip
@@ -171,3 +174,18 @@ def test_systems_show_on_white_and_on_black(page):
     for colour in SYSTEM_COLOURS.values():
         high, low = sorted((luminance(colour), luminance(page)), reverse=True)
         assert (high + 0.05) / (low + 0.05) > 2.0
+
+
+def test_real_rigs_are_drawn(shared_data):
+    """Files of many exporters: whatever their names and rest pose, a finite body; most of them a whole person."""
+    people = 0
+    files = sorted((shared_data / "bvh" / "real").glob("*.bvh"))
+    for path in files:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what these files' headers get wrong is the reader's matter
+            clip = motionbook.read_bvh(path)[:1]
+        body = drawing.body_of(clip.skeleton, clip.translations)
+        starts, ends = drawing.pose(clip, body)
+        assert np.isfinite(starts).all() and np.isfinite(ends).all() and (body.radii > 0).all(), path.name
+        people += len({tuple(radii) for radii in body.radii.round(4)}) > 15 and body.radii.max() > 0.07
+    assert people >= 0.6 * len(files)

@@ -118,7 +118,7 @@ def _human_body(skeleton: Skeleton, rig: Rig, frames: np.ndarray) -> Body:
                 if joint is not None and after is not None:
                     add(joint, rest[joint], rest[after], _RADII[part])
         _add_ends(add, skeleton, rig, side, rest, frames, size, forward)
-    for joint, after in zip(rig.neck, [*rig.neck[1:], rig.head], strict=True):
+    for joint, after in zip(rig.neck, (*rig.neck, rig.head)[1:], strict=True):
         add(joint, rest[joint], rest[after], _RADII["neck"])
     throat = rest[rig.neck[0]] if rig.neck else arms.mean(axis=0) + 0.02 * size * up
     _add_trunk(add, skeleton, rig, rest, thighs, arms, throat, size, up, left)
