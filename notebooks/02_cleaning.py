@@ -29,8 +29,9 @@ import matplotlib.pyplot as plt
 from IPython.display import display
 from motionbook import budgets, read_bvh, report
 from motionbook.capture import session
-from motionbook.cleaning import build_dataset, dataset, embedded, faults, summary
+from motionbook.cleaning import build_dataset, dataset, embedded, faults, retarget, summary
 from motionbook.report import cleaning_figures as figures
+from motionbook.skeletons import FREEMOCAP
 
 report.use_theme()
 run = report.start_chapter(
@@ -112,9 +113,11 @@ if about["name"] in ("embedded", "reactidle", "lafan1", "staystill"):
     assert kept["worst bone [deg]"].max() < 5
 assert (kept["slide after [%/s]"] <= 1.02 * kept["slide before [%/s]"] + 0.01).all()
 
-# %% mystnb={"figure": {"name": "fig-two-skeletons", "caption": "One frame on the skeleton it was captured on (a) and on LaFAN1's (b), from the front and from the person's left (after StayStill, Figure 2). The person's left side is orange."}}
+# %% mystnb={"figure": {"name": "fig-two-skeletons", "caption": "One frame on FreeMoCap's skeleton (a) and on LaFAN1's (b), from the front and from the person's left (after StayStill, Figure 2). The person's left side is orange."}}
 shown = figures.paired_clip(built.listing["clips"])
 pair = [(label, read_bvh(built.folder / path, metres_per_unit=0.01, positions="replace")) for label, path in shown]
+if len(pair) == 1:  # data on LaFAN1's rig alone
+    pair.insert(0, ("FreeMoCap", retarget(pair[0][1], FREEMOCAP)))
 frame = figures.telling_frame(pair[-1][1])
 figure = figures.two_skeletons_figure(pair[0][1], pair[-1][1], frame, (pair[0][0], pair[-1][0]))
 report.save_figure(run, "staystill_fig2", figure, caption=f"One frame on two skeletons, {about['label']}")
@@ -126,20 +129,21 @@ report.player([(label, clip[:600]) for label, clip in pair], caption=f"{shown[-1
 # %% [markdown]
 # ## What the data set holds
 #
-# Table 3 of the paper, for this data. Pieces of one take count as one clip.
+# Table 3 of the paper, for this data. Like the paper, it counts takes as recorded; what is left after faults were cut
+# stands beside.
 
 # %%
-table3 = summary.motion_table(clips)
+table3 = summary.motion_table(built.takes)
+table3["Frames kept"] = summary.motion_table(clips)["Frames"].reindex(table3.index).fillna(0).astype(int)
 report.save_table(run, "staystill_table3", table3, note=note)
 report.show_table(table3, "staystill_table3", note=note)
 
 # %%
-numbers = summary.dataset_numbers(clips, built.listing["folds"])
+numbers = summary.dataset_numbers(built.takes, built.listing["folds"])
 report.save_table(run, "staystill_text_dataset", numbers, note=note)
 display(report.show_table(numbers, "staystill_text_dataset", note=note))
-assert table3.loc[[name for name in table3.index if not name.startswith("Action: ")], "Frames"].sum() == sum(
-    c["frames"] for c in clips
-)
+whole = table3.loc[[name for name in table3.index if not name.startswith("Action: ")]]
+assert whole["Frames"].sum() == sum(take["frames"] for take in built.takes)
 
 # %% [markdown]
 # ### The classes at a glance

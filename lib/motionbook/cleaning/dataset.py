@@ -52,9 +52,9 @@ class Built(NamedTuple):
     listing : dict
         The content of ``dataset.json``.
     takes : list of dict
-        One per take that was read: clip, group, frames, share of frames removed by the published rule, by the rule
-        with the speed floor (the one used) and by hand, worst median bone-direction error and foot slide before and
-        after retargeting.
+        One per take that was read: clip (its file), subject, group, label, frames and fps as read, frames removed by
+        the published rule, in all, and listed by hand, number of pieces, the median direction error of the worst bone
+        and the foot slide before and after retargeting.
     skipped : list of dict
         ``path`` and ``reason`` of takes that could not be used.
     """
@@ -201,6 +201,7 @@ def _clean(job: dict, *, folder: Path, root: Path | None, min_speed: float) -> d
         "group": job["group"],
         "label": job["label"],
         "frames": len(clip),
+        "fps": clip.fps,
         "published_removed": published,
         "removed": faults.removed,
         "listed": sum(last - first + 1 for first, last in job["ranges"]),

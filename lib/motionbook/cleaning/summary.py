@@ -42,8 +42,9 @@ def motion_table(clips: Iterable[Mapping]):
     Parameters
     ----------
     clips : iterable of mappings
-        Entries of ``dataset.json`` of one rig: ``group``, ``label``, ``frames``, ``fps``, ``source``. Pieces of one
-        take count as one clip.
+        ``takes`` of `motionbook.cleaning.dataset.Built` (as recorded, which is what the paper counts) or entries of
+        ``dataset.json`` of one rig (after faults were cut; pieces of one take count as one clip): ``group``,
+        ``label``, ``subject``, ``frames``, ``fps`` and ``clip``, ``source`` or ``path``.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def motion_table(clips: Iterable[Mapping]):
             row = rows.setdefault(name, {"frames": 0, "seconds": 0.0, "sources": set(), "people": set()})
             row["frames"] += clip["frames"]
             row["seconds"] += clip["frames"] / clip["fps"]
-            row["sources"].add((clip["group"], clip.get("source", clip.get("path"))))
+            row["sources"].add(next(clip[key] for key in ("clip", "source", "path") if key in clip))
             row["people"].add(clip["subject"])
     published = [f"Action: {words}" for words in MOTION_TYPES]
     order = [*published, *sorted(set(rows) - set(published) - set(_TOTALS.values()))]
