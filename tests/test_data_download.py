@@ -9,6 +9,7 @@ import pytest
 from faulty_server import Page, faulty_server
 from motionbook.data.catalogue import RECORDS, catalogue, data_home
 from motionbook.data.download import fetch, verify
+from motionbook.data.layouts import open_dataset
 from motionbook.data.remote import wanted
 
 COMMIT = "90b0ac78b205001edf170f65ff372448ccd0f1c7"
@@ -278,6 +279,16 @@ def test_a_record_that_names_a_place_outside_is_refused(mirror, name, tmp_path):
     assert not (tmp_path / "evil.zip").exists()
 
 
+def test_a_link_in_the_folder_that_leads_out_is_not_followed(mirror, tmp_path):
+    https(mirror, BVH, sha256=sha(BVH))
+    (tmp_path / "outside").mkdir()
+    mirror.folder.mkdir()
+    (mirror.folder / "x").symlink_to(tmp_path / "outside")
+    with pytest.raises(ValueError, match=r"'x/motion.bvh' leads out of .* by a link"):
+        mirror.fetch()
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
 def test_an_archive_that_leads_out_is_refused_and_nothing_recorded(mirror, tmp_path):
     zenodo(mirror, {"dataset.zip": zipped({"good.bvh": BVH, "../evil.bvh": BVH})})
     with pytest.raises(ValueError, match=r"leads out of the target folder"):
@@ -469,3 +480,29 @@ def test_the_data_folder_is_the_readers_choice(monkeypatch, tmp_path):
     assert rows["smpl"].access == "by hand" and rows["lafan1"].licence == "CC BY-NC-ND 4.0"
     monkeypatch.delenv("MOTIONBOOK_DATA")
     assert data_home().name == "motionbook"
+
+
+def test_the_real_reactidle_from_a_mirror_to_an_open_data_set(shared_data, tmp_path):
+    there = ("genuine/000_genuine.bvh", "genuine/002_genuine.bvh", "genuine/003_genuine.bvh", "LICENSE.txt")
+    repo = f"Enekoassets/ReActIdle/{COMMIT}"
+    with faulty_server() as server:
+        bodies = {name: (shared_data / "reactidle" / name).read_bytes() for name in there}
+        tree = [{"path": n, "type": "blob", "size": len(b), "sha": blob(b)} for n, b in bodies.items()]
+        listed = json.dumps({"tree": tree}).encode()
+        server.pages[f"/api.github.com/repos/Enekoassets/ReActIdle/git/trees/{COMMIT}"] = Page(listed, type="text/json")
+        for name, body in bodies.items():
+            server.pages[f"/raw.githubusercontent.com/{repo}/{name}"] = Page(body, cut=len(body) // 2)
+        report = fetch("reactidle", tmp_path, base_url=server.url, progress=False, wait=0.0)
+    assert {f.path: f.checked for f in report.files} == {
+        "LICENSE.txt": "record",
+        **{name: "manifest" for name in there[:3]},
+    }
+    assert "acted/000_acted.bvh is not in Enekoassets/ReActIdle at 90b0ac78b205" in report.notes
+    verified = verify("reactidle", tmp_path)
+    states = {row.path: row.state for row in verified.rows}
+    assert not verified.ok and all(states[name] == "ok" for name in there)
+    assert states["acted/001_acted.bvh"] == "missing" and states["genuine/*.bvh"] == "count"
+    details = [row.detail for row in verified.rows if row.path == "genuine/*.bvh"]
+    assert details == ["3 files, expected 10", f"{2202 + 1519 + 918:,} frames, expected 27,273"]
+    dataset = open_dataset(tmp_path)
+    assert dataset.label.startswith("ReActIdle, real, MIT") and dataset.subjects == ("000", "002", "003")

@@ -104,7 +104,7 @@ def inside(folder: Path, path: str) -> Path:
     """The place of a file named by somebody else's record, which must lie in the folder."""
     place = folder / path
     if Path(path).is_absolute() or ".." in Path(path).parts or not place.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{path!r} in the source's record leads out of {folder}; nothing was fetched, report this")
+        raise ValueError(f"{path!r} leads out of {folder}, by its name or by a link there; it was not fetched")
     return place
 
 
