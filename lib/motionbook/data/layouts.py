@@ -15,7 +15,7 @@ from motionbook.data.datasets import LISTING, ClipFile, DataSet, below, bvh_file
 from motionbook.data.names import ClipName
 from motionbook.files import sha256
 
-__all__ = ["LAYOUTS", "RIGS", "ClipFile", "DataSet", "load_clip", "open_dataset"]
+__all__ = ["LAYOUTS", "LISTING", "RIGS", "ClipFile", "DataSet", "bvh_files", "load_clip", "open_dataset"]
 
 LAYOUTS = ("staystill", "reactidle", "lafan1", "bvh")
 RIGS = ("lafan", "freemocap")
