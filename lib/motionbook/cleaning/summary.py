@@ -2,29 +2,31 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-# Rows of Table 3 with the codes that file names use: StayStill's own and those of the embedded performers.
-MOTION_TYPES = {
-    "look up/sky": ("l_up", "lo_up"),
-    "look around": ("l_aro", "lo_aro"),
-    "look down/floor": ("l_dow", "lo_flo"),
-    "look shoes": ("l_sho", "lo_sho"),
-    "check watch": ("l_wat", "ch_wat"),
-    "check phone": ("l_pho", "ch_pho"),
-    "scratch head": ("sc_hea",),
-    "scratch arm": ("sc_arm",),
-    "scratch leg": ("sc_leg",),
-    "scratch back": ("sc_bac",),
-    "touch face/chin": ("t_fac", "to_fac"),
-    "stretch arms": ("st_arm",),
-    "stretch back": ("st_bac",),
-    "rub eyes": ("sc_eye", "ru_eye"),
-    "yawn": ("yaw", "ya"),
-    "look back (left)": ("lb_lef",),
-    "look back (right)": ("lb_rig",),
-    "balance l/r": ("wei_lr", "ba_lr"),
-    "balance r/l": ("wei_rl", "ba_rl"),
-}
-_ROW = {code: words for words, codes in MOTION_TYPES.items() for code in codes}
+from motionbook.data.names import ACTION_LABELS
+
+# Rows of Table 3 in its order, which is that of `motionbook.data.names.ACTION_LABELS`
+ACTION_WORDS = (
+    "look up/sky",
+    "look around",
+    "look down/floor",
+    "look shoes",
+    "check watch",
+    "check phone",
+    "scratch head",
+    "scratch arm",
+    "scratch leg",
+    "scratch back",
+    "touch face/chin",
+    "stretch arms",
+    "stretch back",
+    "rub eyes",
+    "yawn",
+    "look back (left)",
+    "look back (right)",
+    "balance l/r",
+    "balance r/l",
+)
+_ROW = dict(zip(ACTION_LABELS, ACTION_WORDS, strict=True))
 _TOTALS = {"idle": "General Idle", "phone": "Idle with a phone", "actions": "Idle actions total"}
 
 
@@ -65,7 +67,7 @@ def motion_table(clips: Iterable[Mapping]):
             row["seconds"] += clip["frames"] / clip["fps"]
             row["sources"].add(next(clip[key] for key in ("clip", "source", "path") if key in clip))
             row["people"].add(clip["subject"])
-    published = [f"Action: {words}" for words in MOTION_TYPES]
+    published = [f"Action: {words}" for words in ACTION_WORDS]
     order = [*published, *sorted(set(rows) - set(published) - set(_TOTALS.values()))]
     order += [_TOTALS["actions"], _TOTALS["idle"], _TOTALS["phone"]]
     present = [name for name in order if name in rows]
