@@ -13,6 +13,8 @@ from motionbook.skeletons import t_pose
 
 # Degrees, lowest and highest. Single joints: the active ranges of adults in American Academy of Orthopaedic Surgeons
 # (1965) and Kapandji's Physiology of the Joints, widened by a few degrees where the skeleton lumps several joints.
+# Rotation of the shoulder is counted along the shortest swing from the hanging arm, which reads a hand on the other
+# shoulder as some 30 degrees more than a goniometer does.
 LIMITS = {
     "hip flexion": (-25.0, 120.0),
     "hip abduction": (-30.0, 45.0),
@@ -35,7 +37,7 @@ LIMITS = {
     "shoulder elevation": (0.0, 180.0),
     "shoulder behind": (-90.0, 60.0),
     "shoulder across": (-180.0, 50.0),
-    "shoulder internal rotation": (-95.0, 110.0),
+    "shoulder internal rotation": (-95.0, 120.0),
     "elbow flexion": (0.0, 150.0),
     "elbow sideways": (-5.0, 5.0),
     "forearm pronation": (-90.0, 90.0),
@@ -136,7 +138,7 @@ def joint_angles(clip: Clip) -> dict[str, np.ndarray]:
         _, twist = rot.swing_twist(rot.multiply(arm, rot.inverse(_HANGING)), [0.0, -1.0, 0.0])
         # near the vertical the arm's heading, and with it this angle, is not defined
         rotation = -np.rad2deg(rot.to_rotation_vector(twist)[..., 1])
-        angles["shoulder internal rotation"].append(np.where(bone[..., 1] > np.cos(np.deg2rad(35.0)), 0.0, rotation))
+        angles["shoulder internal rotation"].append(np.where(bone[..., 1] > np.cos(np.deg2rad(40.0)), 0.0, rotation))
     return {name: np.stack(columns, axis=-1) for name, columns in angles.items()}
 
 

@@ -8,16 +8,12 @@ the legs reach from there to the feet, which stand still unless they step.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.clip import Clip, Skeleton
-from motionbook.inverse_kinematics import two_bone_pose
-from motionbook.kinematics import world_pose
-from motionbook.skeletons import t_pose
 from motionbook.synthesis import anatomy
 from motionbook.synthesis.arms import (
     ARM_POSES,
@@ -29,7 +25,8 @@ from motionbook.synthesis.arms import (
     reach,
     solve_arm,
 )
-from motionbook.synthesis.performer import FPS, SIDES, TOE_HEIGHT, Performer
+from motionbook.synthesis.balance import Pose, Step, balance, place, place_feet, support
+from motionbook.synthesis.performer import FPS, SIDES, Performer
 from motionbook.synthesis.signals import (
     Key,
     blend_keys,
@@ -42,17 +39,6 @@ from motionbook.synthesis.signals import (
 
 # Order of the numbers in a trunk key, radians except crouch in metres
 TRUNK = ("pelvis yaw", "pelvis tilt", "spine flexion", "spine sideways", "spine rotation", "crouch")
-
-
-class Step(NamedTuple):
-    """A foot that is set down elsewhere: side 0 left or 1 right, start and duration (s), where to, and how high."""
-
-    side: int
-    start: float
-    duration: float
-    place: tuple[float, float]
-    toe_out: float
-    lift: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +69,6 @@ class Stand(NamedTuple):
     turns: np.ndarray
 
 
-class _Pose(NamedTuple):
-    places: np.ndarray
-    turned: np.ndarray
-
-
 def neutral_stand(performer: Performer, arms: tuple[ArmState | None, ArmState | None] = (None, None)) -> Stand:
     """The person upright with the given arms (hanging straight where None), feet flat, no sway."""
     turns = _trunk_turns(performer, np.zeros((1, len(TRUNK))), np.zeros((1, 3)), np.zeros(1))
@@ -95,7 +76,7 @@ def neutral_stand(performer: Performer, arms: tuple[ArmState | None, ArmState | 
         hanging = rot.from_euler(np.array([0.0, 0.0, -1.4 if side == "Left" else 1.4]), "XYZ")
         turn = hanging if state is None else state.turn
         _set_arm(performer.skeleton, turns, side, np.zeros((1, 5)) if state is None else state.angles[None], turn[None])
-    pose = _place(performer.skeleton, turns, np.zeros((1, 3)))
+    pose = place(performer.skeleton, turns, np.zeros((1, 3)))
     return Stand(performer.skeleton, performer.stature, pose.places[0], pose.turned[0])
 
 
@@ -112,13 +93,6 @@ def arm_state(performer: Performer, side: int, name: str, rng=None, other: ArmSt
     else:
         stand = _stand_hanging(performer)
     return solve_arm(stand, SIDES[side], pose, rng)
-
-
-def home_feet(performer: Performer) -> np.ndarray:
-    """Ankle places on the floor (left, right; x, z) of the person's usual stance, metres."""
-    half = 0.5 * performer.stance
-    back = -0.05 * performer.stature / 1.75
-    return np.array([[half, back], [-half, back]])
 
 
 def render(performer: Performer, score: Score, rng: np.random.Generator) -> Clip:
@@ -153,13 +127,13 @@ def render(performer: Performer, score: Score, rng: np.random.Generator) -> Clip
         noise = arm_noise[:, 8 * s : 8 * s + 8]
         _move_arm(performer, turns, side, score.first_arms[s], score.arms[s], seconds, noise, breath)
 
-    feet = _feet(performer, score.steps, seconds)
-    target = _support(performer, feet, weight) + performer.sway * sway * [0.6, 1.0]
-    root = _balance(performer, turns, feet, target, trunk[:, 5])
-    pose = _place(skeleton, turns, root)
+    feet = place_feet(performer, score.steps, seconds)
+    target = support(performer, feet, weight) + performer.sway * sway * [0.6, 1.0]
+    root = balance(performer, turns, feet, target, trunk[:, 5])
+    pose = place(skeleton, turns, root)
     for s, side in enumerate(SIDES):
         _hold_arm(performer, turns, pose, side, score.first_arms[s], score.arms[s], seconds, rng)
-    root = _balance(performer, turns, feet, target, trunk[:, 5])
+    root = balance(performer, turns, feet, target, trunk[:, 5])
     local = anatomy.rotations_from_turns(skeleton, turns)
     return Clip(skeleton, root, rot.normalize(local), FPS)
 
@@ -176,12 +150,6 @@ def _in_time(score: Score) -> Score:
         arms=tuple(ordered(keys) for keys in score.arms),
         steps=ordered(score.steps),
     )
-
-
-def _place(skeleton: Skeleton, turns, root) -> _Pose:
-    """World places and world turns from the T-pose."""
-    world = world_pose(skeleton, root, anatomy.rotations_from_turns(skeleton, turns))
-    return _Pose(world.positions, rot.multiply(world.rotations, rot.inverse(t_pose(skeleton))))
 
 
 def _following(gaze: Sequence[Key], seconds) -> np.ndarray:
@@ -257,7 +225,7 @@ def _move_arm(performer, turns, side, first: ArmState, keys: Sequence[ArmKey], s
     _set_arm(skeleton, turns, side, angles, turn)
 
 
-def _hold_arm(performer, turns, pose: _Pose, side, first: ArmState, keys: Sequence[ArmKey], seconds, rng):
+def _hold_arm(performer, turns, pose: Pose, side, first: ArmState, keys: Sequence[ArmKey], seconds, rng):
     """Bring the wrist onto what it touches while that moves, add scratching, and keep it out of the trunk."""
     skeleton = performer.skeleton
     j = skeleton.index
@@ -275,7 +243,8 @@ def _hold_arm(performer, turns, pose: _Pose, side, first: ArmState, keys: Sequen
     lengths = tuple(np.linalg.norm(skeleton.offsets[j(side + name)]) for name in ("ForeArm", "Hand"))
     # with the elbow nearly straight, its own place says little about where it points: the hinge does
     bend = rot.rotate(pose.turned[:, j(f"{side}Arm")], [0.0, 0.0, -1.0])
-    pole = elbow - 0.5 * (shoulder + wrist) + 0.02 * bend
+    pole = elbow - 0.5 * (shoulder + wrist) + 0.06 * bend
+    pole *= 0.15 / np.linalg.norm(pole, axis=-1, keepdims=True)
     pelvis = 0.5 * (pose.places[:, j("LeftUpLeg")] + pose.places[:, j("RightUpLeg")])
     shoulders = 0.5 * (pose.places[:, j("LeftArm")] + pose.places[:, j("RightArm")])
     trunk = (pelvis, shoulders, pose.turned[:, j("Spine1")], performer.stature, 0.03 * performer.stature / 1.75)
@@ -304,111 +273,3 @@ def _contacts(first: ArmState, keys: Sequence[ArmKey], seconds) -> list[tuple[Ar
         held = [(state, firm * (1.0 - minimum_jerk(share / 0.45))) for state, firm in held]
         held.append((key.value, minimum_jerk((share - 0.55) / 0.45)))
     return [(state, firm) for state, firm in held if state.pose.contact and firm.max() > 0.0]
-
-
-class _Feet(NamedTuple):
-    ankles: np.ndarray  # (frames, 2, 3)
-    yaw: np.ndarray  # (frames, 2), to the left
-    pitch: np.ndarray  # (frames, 2), heel up
-
-
-def _feet(performer: Performer, steps: Sequence[Step], seconds) -> _Feet:
-    """Ankles and foot angles: flat and still, but for the steps."""
-    home = home_feet(performer)
-    out = np.array([1.0, -1.0])
-    ankles, yaw, pitch = np.zeros((len(seconds), 2, 3)), np.zeros((len(seconds), 2)), np.zeros((len(seconds), 2))
-    for side in (0, 1):
-        first = [*home[side], out[side] * performer.toe_out[side]]
-        mine = [step for step in steps if step.side == side]
-        keys = [Key(s.start, s.duration, np.array([*s.place, out[side] * s.toe_out])) for s in mine]
-        path = blend_keys(first, keys, seconds)
-        lift = np.zeros(len(seconds))
-        for step in mine:
-            share = np.clip((seconds - step.start) / step.duration, 0.0, 1.0)
-            lift += step.lift * 16.0 * share**2 * (1.0 - share) ** 2
-            # the heel leaves first and lands first
-            pitch[:, side] += (
-                np.deg2rad(260.0) * step.lift * (minimum_jerk(share / 0.4) - minimum_jerk(share / 0.8 - 0.25))
-            )
-        toe = performer.skeleton.offsets[performer.skeleton.index("LeftToe"), 0]
-        angle = np.deg2rad(21.7) + pitch[:, side]
-        ankles[:, side] = np.stack([path[:, 0], toe * np.sin(angle) + TOE_HEIGHT + lift, path[:, 1]], axis=-1)
-        yaw[:, side] = path[:, 2]
-    return _Feet(ankles, yaw, pitch)
-
-
-def _support(performer, feet: _Feet, weight) -> np.ndarray:
-    """Where the centre of mass should be over the floor (frames, 2): in front of the ankles, between by weight."""
-    ahead = 0.26 * performer.skeleton.offsets[performer.skeleton.index("LeftToe"), 0]
-    points = feet.ankles[..., [0, 2]] + ahead * np.stack([np.sin(feet.yaw), np.cos(feet.yaw)], -1)
-    left = 0.5 * (1.0 + 0.88 * weight)[:, None]
-    return left * points[:, 0] + (1.0 - left) * points[:, 1]
-
-
-def _balance(performer, turns, feet: _Feet, target, crouch) -> np.ndarray:
-    """Pelvis path (frames, 3) that brings the centre of mass over the target; writes the legs' turns."""
-    skeleton = performer.skeleton
-    upper = _place(skeleton, turns, np.zeros((len(turns), 3)))
-    root = np.zeros((len(turns), 3))
-    root[:, [0, 2]] = target
-    for _ in range(3):
-        hips = upper.places[:, [skeleton.index("LeftUpLeg"), skeleton.index("RightUpLeg")]]
-        root[:, 1] = _pelvis_height(performer, hips, feet, root) - crouch
-        legs = _legs(performer, turns, hips + root[:, None], feet)
-        places = upper.places + root[:, None]
-        for s, side in enumerate(SIDES):
-            for name, place in zip(("Leg", "Foot", "Toe"), legs[s], strict=True):
-                places[:, skeleton.index(side + name)] = place
-        root[:, [0, 2]] += target - anatomy.centre_of_mass(skeleton, places)[:, [0, 2]]
-    root[:, 1] = _pelvis_height(performer, hips, feet, root) - crouch
-    _legs(performer, turns, hips + root[:, None], feet)
-    return root
-
-
-def _pelvis_height(performer, hips, feet: _Feet, root) -> np.ndarray:
-    """Height at which the lower of the two legs' reaches is used up but for the habitual bend of the knee."""
-    thigh, shin = _leg_lengths(performer)
-    reach_ = np.sqrt(thigh**2 + shin**2 + 2 * thigh * shin * np.cos(performer.knee_flexion))
-    aside = (hips + root[:, None] - feet.ankles)[..., [0, 2]]
-    heights = feet.ankles[..., 1] - hips[..., 1] + np.sqrt(np.maximum(reach_**2 - np.sum(aside**2, -1), 0.01))
-    # a smooth minimum: the pelvis does not jerk when the other leg becomes the limit
-    soft = 0.004
-    lowest = heights.min(axis=1)
-    return lowest - soft * np.log(np.exp(-(heights - lowest[:, None]) / soft).sum(axis=1))
-
-
-def _leg_lengths(performer) -> tuple[float, float]:
-    skeleton = performer.skeleton
-    return skeleton.offsets[skeleton.index("LeftLeg"), 0], skeleton.offsets[skeleton.index("LeftFoot"), 0]
-
-
-def _legs(performer, turns, hips, feet: _Feet):
-    """Write the turns of thigh, shin, foot and toe; return world places (knee, ankle, toe) per side."""
-    skeleton = performer.skeleton
-    thigh, shin = _leg_lengths(performer)
-    toe = skeleton.offsets[skeleton.index("LeftToe"), 0]
-    pelvis = turns[:, 0]
-    forward = rot.rotate(pelvis, [0.0, 0.0, 1.0])
-    heading = np.arctan2(forward[:, 0], forward[:, 2])
-    places = []
-    for s, side in enumerate(SIDES):
-        # knees point mostly where the toes do
-        aim = heading + 0.75 * (feet.yaw[:, s] - heading)
-        pole = np.stack([np.sin(aim), np.zeros_like(aim), np.cos(aim)], -1)
-        limb = two_bone_pose(hips[:, s], feet.ankles[:, s], thigh, shin, pole)
-        world = []
-        along = limb.end - hips[:, s]
-        hinge = np.cross(pole, along)
-        hinge = hinge / np.linalg.norm(hinge, axis=-1, keepdims=True)
-        for bone in (limb.middle - hips[:, s], limb.end - limb.middle):
-            up = -bone / np.linalg.norm(bone, axis=-1, keepdims=True)
-            world.append(rot.from_matrix(np.stack([hinge, up, np.cross(hinge, up)], axis=-1)))
-        level = rot.from_euler(np.stack([feet.yaw[:, s], np.zeros_like(aim), np.zeros_like(aim)], -1), "YXZ")
-        foot = rot.from_euler(np.stack([feet.yaw[:, s], feet.pitch[:, s], np.zeros_like(aim)], -1), "YXZ")
-        chain = [pelvis, *world, foot, level]
-        for (parent, child), name in zip(pairwise(chain), ("UpLeg", "Leg", "Foot", "Toe"), strict=True):
-            turns[:, skeleton.index(side + name)] = rot.multiply(rot.inverse(parent), child)
-        pitch = np.deg2rad(21.7)
-        tip = limb.end + rot.rotate(foot, toe * np.array([0.0, -np.sin(pitch), np.cos(pitch)]))
-        places.append((limb.middle, limb.end, tip))
-    return places

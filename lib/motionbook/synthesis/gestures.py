@@ -98,8 +98,8 @@ def add_gesture(
     side: int,
     start: float,
     duration: float,
-    back: tuple | None = None,
     size: float = 1.0,
+    back: tuple | None = None,
 ) -> float:
     """Reach, touch for a while, come back; head, trunk and the other hand go along.
 
@@ -110,10 +110,10 @@ def add_gesture(
         0 left or 1 right hand.
     start, duration : float
         Seconds, reach and return included.
-    back : (left, right) arm states or pose names, optional
-        Where the arms go afterwards; by default where they were.
     size : float
         Scales the lean of the trunk and the rhythm's swing.
+    back : (left, right) arm states or pose names, optional
+        Where the arms go afterwards; by default where they were.
 
     Returns
     -------

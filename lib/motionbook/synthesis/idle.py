@@ -9,6 +9,7 @@ import numpy as np
 from motionbook.clip import Clip
 from motionbook.synthesis.body import Score, render
 from motionbook.synthesis.gestures import TOUCHES, add_gesture
+from motionbook.synthesis.likeness import unlike_take
 from motionbook.synthesis.performer import Performer, random_stream
 from motionbook.synthesis.plans import (
     LINKED,
@@ -43,14 +44,19 @@ def idle(performer: Performer, seconds: float, take: int = 0) -> Clip:
     performer : Performer
     seconds : float
     take : int
-        Takes of one person are different stretches of waiting; the same number gives the same motion.
+        Takes of one person are different stretches of waiting (`likeness.unlike_take`); the same number gives the
+        same motion.
 
     Returns
     -------
     Clip
         30 fps, LaFAN1's joints at the person's lengths; it starts near the origin and faces +Z.
     """
-    rng = random_stream(performer.seed, performer.subject, "idle", take)
+    return unlike_take(lambda number, attempt: _wait(performer, seconds, number, attempt), take)
+
+
+def _wait(performer: Performer, seconds: float, take: int, attempt: int) -> Clip:
+    rng = random_stream(performer.seed, performer.subject, "idle", take, attempt)
     pair = draw_rest(performer, rng)
     score = standing(performer, seconds, rng, pair)
     plan_weight(performer, score, rng)

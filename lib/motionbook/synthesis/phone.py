@@ -5,6 +5,7 @@ import numpy as np
 from motionbook.clip import Clip
 from motionbook.synthesis.body import Score, render
 from motionbook.synthesis.idle import plan_weight
+from motionbook.synthesis.likeness import unlike_take
 from motionbook.synthesis.performer import Performer, random_stream
 from motionbook.synthesis.plans import current_arm, hold_time, lean, look, move_arm, move_time, standing
 from motionbook.synthesis.signals import Wiggle
@@ -15,7 +16,11 @@ _COMPANY = {"phone support": 3.0, "hang": 2.0, "pocket": 1.5, "hold arm": 1.2, "
 
 def phone(performer: Performer, seconds: float, take: int = 0) -> Clip:
     """The person using a phone while waiting; parameters and result as in `idle.idle`."""
-    rng = random_stream(performer.seed, performer.subject, "phone", take)
+    return unlike_take(lambda number, attempt: _use(performer, seconds, number, attempt), take)
+
+
+def _use(performer: Performer, seconds: float, take: int, attempt: int) -> Clip:
+    rng = random_stream(performer.seed, performer.subject, "phone", take, attempt)
     side = performer.handed if rng.random() < 0.8 else 1 - performer.handed
     pair = ["hang", "hang"]
     pair[side], pair[1 - side] = _hold_name(rng), _company(rng)

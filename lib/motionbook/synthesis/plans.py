@@ -4,14 +4,20 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.synthesis.arms import ArmKey, ArmState
-from motionbook.synthesis.body import TRUNK, Score, Step, arm_state, home_feet
+from motionbook.synthesis.balance import Step, home_feet
+from motionbook.synthesis.body import TRUNK, Score, arm_state
 from motionbook.synthesis.performer import Performer
 from motionbook.synthesis.signals import Key
 
 LEFT, RIGHT = 0, 1
 SIGN = (1.0, -1.0)  # x and yaw of the acting side
-FRONT = ("clasp front", "crossed over", "crossed under", "hold arm", "strap", "phone", "phone low", "phone support")
-BEHIND = ("clasp back", "back pocket", "lower back", "middle back", "back support")
+# From one group to the other the arm goes round the trunk
+FRONT = (
+    "clasp front", "crossed over", "crossed under", "hold arm", "strap", "phone", "phone low", "phone support",
+    "upper arm", "shoulder", "forearm", "sleeve", "across", "pull elbow", "chin cross",
+)  # fmt: skip
+BEHIND = ("clasp back", "back pocket", "lower back", "middle back", "back support", "hip")
+# and up to these it goes in front of the shoulder, not behind it
 HIGH = (
     "head side", "head top", "head back", "neck", "ear", "phone ear", "brow", "over shoulder", "overhead",
     "overhead bent", "fold up",
@@ -124,7 +130,7 @@ def move_arm(
     before = current_arm(score, side)
     names = {before.pose.name, state.pose.name}
     via = None
-    if len(names & set(BEHIND)) == 1 and names & set(FRONT):
+    if len(names & set(BEHIND)) == 1 and names & {*FRONT, "clasp back", "lower back", "middle back"}:
         via = "hang wide"
     elif len(names & set(HIGH)) == 1:
         via = "raised"

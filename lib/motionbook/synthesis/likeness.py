@@ -1,0 +1,63 @@
+"""How alike two takes of one person are, by the joints of the arms, and takes drawn so that they are not."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from motionbook import rotations as rot
+from motionbook.clip import Clip
+
+ARM_JOINTS = ("LeftArm", "LeftForeArm", "RightArm", "RightForeArm")
+MOST_ALIKE = 0.85  # what is let through; the promise is .9
+_DRAWS = 200
+
+
+def arm_correlations(a: Clip, b: Clip) -> dict[str, float]:
+    """How alike two motions of one person are, per arm joint: the largest Pearson correlation of a component.
+
+    The rotation vector of each arm joint, three components over time, is stretched to a common length; component by
+    component the two are correlated at lag 0.
+    """
+    out = {}
+    for name in ARM_JOINTS:
+        joint = a.skeleton.index(name)
+        u, v = (_stretched(rot.to_rotation_vector(c.rotations[:, joint])) for c in (a, b))
+        u, v = ((x - x.mean(0)) / np.maximum(x.std(0), 1e-9) for x in (u, v))
+        out[name] = float((u * v).mean(0).max())
+    return out
+
+
+def unlike_take(draw: Callable[[int, int], Clip], take: int) -> Clip:
+    """A take that is not like the ones before it.
+
+    Parameters
+    ----------
+    draw : function of (take, attempt)
+        Makes a motion; another attempt makes another one.
+    take : int
+        From 0. All takes before it are made as well, so that the result depends on nothing but the number.
+
+    Raises
+    ------
+    ValueError
+        For a negative take.
+    RuntimeError
+        When 200 draws in a row correlate above `MOST_ALIKE` with an earlier take in some arm joint.
+    """
+    if take < 0:
+        raise ValueError(f"take: expected 0 or more, got {take}")
+    kept: list[Clip] = []
+    for number in range(take + 1):
+        for attempt in range(_DRAWS):
+            clip = draw(number, attempt)
+            if all(max(arm_correlations(clip, other).values()) <= MOST_ALIKE for other in kept):
+                break
+        else:
+            raise RuntimeError(f"take {number}: {_DRAWS} draws were all too much like an earlier take; ask for fewer")
+        kept.append(clip)
+    return kept[-1]
+
+
+def _stretched(values, length: int = 200) -> np.ndarray:
+    at = np.linspace(0.0, len(values) - 1.0, length)
+    return np.stack([np.interp(at, np.arange(len(values)), column) for column in values.T], axis=-1)
