@@ -29,6 +29,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from motionbook import budgets, quality, report
 from motionbook.quality import inputs
+from motionbook.stickfigures import systems
 
 report.use_theme()
 run = report.start_chapter("06_quality", out=out, budget=budget, data=data, seed=seed, device=device)
@@ -42,7 +43,7 @@ sizes = budgets.sizes(budget, "06_quality")
 # together, meshed in the T-pose and moved by linear blend skinning.
 
 # %%
-clips = report.take_inputs(run, "03_inbetweening", "clips/GT/*.bvh", make=inputs.make_clips(budget, seed))
+clips = report.take_inputs(run, "03_inbetweening", "clips/GT/*.bvh", make=systems.make_clips(budget, seed))
 sources = inputs.read_sources(clips, sizes["sources"])
 name, clip = next(iter(sources.items()))
 surface = quality.make_surface(clip.skeleton, sizes["vertices"])

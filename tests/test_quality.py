@@ -17,6 +17,7 @@ from motionbook.quality.features import (
     surface_distances,
     surface_speed,
 )
+from scipy.spatial import cKDTree
 
 
 def standing(frames=60, fps=30.0) -> Clip:
@@ -84,7 +85,7 @@ def test_surface_distances_by_hand():
     a = MeshSequence(np.array([[[0, 0, 0], [1, 0, 0]]], float), np.zeros((0, 3), int), 30)
     g = MeshSequence(np.array([[[0, 0, 0], [3, 0, 0]]], float), np.zeros((0, 3), int), 30)
     # a to g: 0 and 1; g to a: 0 and 2. Chamfer 1/2 + 4/2, Hausdorff 2
-    assert surface_distances(a, g) == (2.5, 2.0)
+    assert surface_distances(a, g, {0: cKDTree(a.vertices[0])}) == (2.5, 2.0)
     steps = np.cumsum(np.full((5, 1, 3), [0.0, 0.0, 0.01]), axis=0)
     assert surface_speed(MeshSequence(steps, np.zeros((0, 3), int), 20)) == pytest.approx(0.01 / (4 / 20))
 

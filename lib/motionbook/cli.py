@@ -59,11 +59,31 @@ def _parser() -> argparse.ArgumentParser:
     ledger.add_argument("--cells", action="store_true", help="every cell, not one line per table or figure")
     ledger.set_defaults(command=_ledger)
 
+    data = commands.add_parser("data", help="data sets and weights: what there is, fetch, verify")
+    _data_parser(data.add_subparsers(required=True, metavar="action"))
+
     sync = commands.add_parser("notebooks", help="write the .ipynb of every chapter from its .py source")
     sync.add_argument("--check", action="store_true", help="only say which differ; exit 1 if any does")
     sync.add_argument("--notebooks", type=Path, metavar="DIR", help="default: notebooks/ of the checkout")
     sync.set_defaults(command=_notebooks)
     return parser
+
+
+def _data_parser(actions) -> None:
+    show = actions.add_parser("list", help="every manifest: licence, chapters, how to get it, whether it is here")
+    show.set_defaults(command=_data_list)
+    fetch = actions.add_parser("fetch", help="download, resume, check and unpack a data set")
+    fetch.add_argument("id", help="as `motionbook data list` names it")
+    fetch.add_argument("--folder", type=Path, metavar="DIR", help="default: the data folder's <id>")
+    fetch.add_argument("--part", nargs="+", metavar="PART", help="parts of a data set that has several")
+    fetch.set_defaults(command=_data_fetch)
+    verify = actions.add_parser("verify", help="compare a data set on disk with its manifest")
+    verify.add_argument("id")
+    verify.add_argument("--folder", type=Path, metavar="DIR", help="default: the data folder's <id>")
+    verify.set_defaults(command=_data_verify)
+    path = actions.add_parser("path", help="print where a fetched data set lies, for --data")
+    path.add_argument("id")
+    path.set_defaults(command=_data_path)
 
 
 def _reproduce(options) -> int:
@@ -111,6 +131,49 @@ def _ledger(options) -> int:
 
     cells, items = ledger.ledger(options.out)
     print((cells if options.cells else items).to_string(index=False))
+    return 0
+
+
+def _data_list(options) -> int:
+    from motionbook.data.catalogue import catalogue, data_home
+
+    print(f"data folder: {data_home()} (MOTIONBOOK_DATA chooses another)\n")
+    for row in catalogue():
+        print(f"{row.id}: {row.title}")
+        print(f"    licence {row.licence}; chapters {row.chapters}; {row.access}")
+        print(f"    {'here: ' + row.here if row.here else 'not fetched'}\n")
+    return 0
+
+
+def _data_fetch(options) -> int:
+    from motionbook.data.download import fetch
+
+    done = fetch(options.id, options.folder, parts=tuple(options.part) if options.part else None)
+    for file in done.files:
+        print(f"{file.action:9}{file.size:>13,} bytes  {file.path}  (checked: {file.checked})")
+    for note in done.notes:
+        print(f"note: {note}")
+    print(done.folder)
+    return 0
+
+
+def _data_verify(options) -> int:
+    from motionbook.data.download import verify
+
+    found = verify(options.id, options.folder)
+    for row in found.rows:
+        print(f"{row.state:10}{row.path}  {row.detail}".rstrip())
+    print(f"{found.id}: {'as the manifest says' if found.ok else 'not as the manifest says'} ({found.folder})")
+    return 0 if found.ok else 1
+
+
+def _data_path(options) -> int:
+    from motionbook.data.catalogue import data_home, find_manifest
+
+    folder = data_home() / find_manifest(options.id).id
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} is not there; fetch it with `motionbook data fetch {options.id}`")
+    print(folder)
     return 0
 
 

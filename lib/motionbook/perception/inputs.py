@@ -10,11 +10,10 @@ def make_diagnostics(budget: str, seed: int) -> Callable[[Path], object]:
     """Stand-in for chapter 04's table: renders small clips of every system and measures them, into a given folder."""
 
     def make(folder: Path):
-        from motionbook.inbetweening import inputs as inbetweening
         from motionbook.stickfigures import systems
 
         clips = folder.parent / "03_inbetweening"
-        inbetweening.make_clips(clips, budget, seed)
+        systems.make_clips(budget, seed)(clips)
         frame = systems.measure(clips)
         return write_csv(folder / "tables" / "systems_motion.csv", frame)
 
@@ -66,7 +65,7 @@ def source_names(diagnostics, count: int) -> list[str]:
     ValueError
         When there are fewer than two: the study needs one for each half of the people.
     """
-    names = sorted(diagnostics.clip[diagnostics.system == "GT"].unique())[:count]
+    names = sorted(diagnostics["clip"][diagnostics["system"] == "GT"].unique())[:count]
     if len(names) < 2:
         raise ValueError(f"expected at least two ground-truth clips to distort, got {len(names)}")
     return names

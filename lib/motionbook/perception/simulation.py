@@ -8,7 +8,7 @@ works; they say nothing about people.
 import numpy as np
 
 # diagnostic -> units of the rater's noise per factor of e between a clip and the ground truth
-WEIGHTS = {"angle_speed": 0.5, "angle_jerk": 1.0, "centroid_accel": 0.5}
+WEIGHTS = {"angle_speed": 0.2, "angle_jerk": 0.4, "centroid_accel": 0.2}
 
 
 def latent_quality(diagnostics, *, reference: str = "GT"):

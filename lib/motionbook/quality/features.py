@@ -33,8 +33,34 @@ class Performance(NamedTuple):
     clip: Clip
 
 
-def features(reference: Performance, generated: Performance, *, frame_step: int = 1) -> dict[str, float]:
+class Prepared(NamedTuple):
+    """What every comparison with one reference needs of its surface: search trees by frame, and its speed."""
+
+    trees: dict
+    speed: float
+
+
+def prepare(reference: Performance, frame_step: int = 1) -> Prepared:
+    """The reference's part of the surface features, worth keeping when many performances are compared with it."""
+    from scipy.spatial import cKDTree
+
+    vertices = reference.mesh.vertices
+    trees = {frame: cKDTree(vertices[frame]) for frame in range(0, len(vertices), frame_step)}
+    return Prepared(trees, surface_speed(reference.mesh, frame_step))
+
+
+def features(
+    reference: Performance, generated: Performance, *, frame_step: int = 1, prepared: Prepared | None = None
+) -> dict[str, float]:
     """F1 to F7 of a generated performance against its reference.
+
+    Parameters
+    ----------
+    reference, generated : Performance
+    frame_step : int
+        Every how many frames surfaces are compared.
+    prepared : Prepared, optional
+        ``prepare(reference, frame_step)``; computed here when left out.
 
     Returns
     -------
@@ -57,28 +83,37 @@ def features(reference: Performance, generated: Performance, *, frame_step: int 
         raise ValueError(f"expected at least 4 common frames, got {frames}")
     a = forward_kinematics(reference.clip).positions
     g = forward_kinematics(generated.clip).positions
-    chamfer, hausdorff = surface_distances(reference.mesh, generated.mesh, frame_step)
+    prepared = prepare(reference, frame_step) if prepared is None else prepared
+    chamfer, hausdorff = surface_distances(reference.mesh, generated.mesh, prepared.trees)
     return {
         "F1": chamfer,
         "F2": hausdorff,
         "F3": foot_contact_difference(a[:frames], g[:frames], reference.clip),
         "F4": float(np.linalg.norm(g[:frames, 0] - a[:frames, 0], axis=-1).mean()),
-        "F5": abs(surface_speed(reference.mesh, frame_step) - surface_speed(generated.mesh, frame_step)),
+        "F5": abs(prepared.speed - surface_speed(generated.mesh, frame_step)),
         "F6": smoothness_difference(a, g, reference.clip.fps),
         "F7": float(np.linalg.norm(g[:frames] - a[:frames], axis=-1).mean()),
     }
 
 
-def surface_distances(a: MeshSequence, g: MeshSequence, frame_step: int = 1) -> tuple[float, float]:
-    """Mean Chamfer distance (m^2: mean squared nearest distance, both ways added) and Hausdorff distance (m)."""
+def surface_distances(a: MeshSequence, g: MeshSequence, trees: dict) -> tuple[float, float]:
+    """Mean Chamfer distance (m^2: mean squared nearest distance, both ways added) and Hausdorff distance (m).
+
+    Parameters
+    ----------
+    a, g : MeshSequence
+    trees : dict of frame -> scipy.spatial.cKDTree
+        Of ``a``, for the frames to compare; those beyond the shorter sequence are left out.
+    """
     from scipy.spatial import cKDTree
 
     chamfer, hausdorff = [], []
-    for frame in range(0, min(len(a), len(g)), frame_step):
-        there = cKDTree(g.vertices[frame]).query(a.vertices[frame])[0]
-        back = cKDTree(a.vertices[frame]).query(g.vertices[frame])[0]
-        chamfer.append(np.mean(there**2) + np.mean(back**2))
-        hausdorff.append(max(there.max(), back.max()))
+    for frame, tree in trees.items():
+        if frame < min(len(a), len(g)):
+            there = cKDTree(g.vertices[frame]).query(a.vertices[frame])[0]
+            back = tree.query(g.vertices[frame])[0]
+            chamfer.append(np.mean(there**2) + np.mean(back**2))
+            hausdorff.append(max(there.max(), back.max()))
     return float(np.mean(chamfer)), float(np.mean(hausdorff))
 
 

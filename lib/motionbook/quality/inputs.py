@@ -23,17 +23,6 @@ def make_ratings(budget: str, seed: int, sources: list[str]) -> Callable[[Path],
     return make
 
 
-def make_clips(budget: str, seed: int) -> Callable[[Path], object]:
-    """Stand-in for chapter 03's clips."""
-
-    def make(folder: Path):
-        from motionbook.inbetweening import inputs
-
-        inputs.make_clips(folder, budget, seed)
-
-    return make
-
-
 def read_sources(folder: Path, count: int) -> dict[str, Clip]:
     """The first ``count`` ground-truth clips of chapter 03, by name."""
     paths = sorted((folder / "clips" / "GT").glob("*.bvh"))[:count]

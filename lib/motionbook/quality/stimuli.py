@@ -6,7 +6,7 @@ from motionbook.clip import Clip
 from motionbook.parallel import map_jobs
 from motionbook.quality.body import make_surface, move_surface
 from motionbook.quality.distortion import STRENGTHS, distort
-from motionbook.quality.features import FEATURES, Performance, features
+from motionbook.quality.features import FEATURES, Performance, features, prepare
 
 
 def features_of_source(named_clip: tuple[str, Clip], *, vertices: int, frame_step: int, seed: int) -> list[tuple]:
@@ -14,12 +14,13 @@ def features_of_source(named_clip: tuple[str, Clip], *, vertices: int, frame_ste
     name, clip = named_clip
     surface = make_surface(clip.skeleton, vertices)
     reference = Performance(move_surface(surface, clip), clip)
+    prepared = prepare(reference, frame_step)
     rows = []
     for kind in STRENGTHS:
         for level in range(1, 6):
             distorted = distort(clip, kind, level, seed + level).clip
             generated = Performance(move_surface(surface, distorted), distorted)
-            values = features(reference, generated, frame_step=frame_step)
+            values = features(reference, generated, frame_step=frame_step, prepared=prepared)
             rows.append((f"{name}_{kind}_{level}", name, kind, level, *(values[f] for f in FEATURES)))
     return rows
 
