@@ -50,8 +50,11 @@ folder = report.take_inputs(
     run, "04_stickfigures", "tables/systems_motion.csv", make=inputs.make_diagnostics(budget, seed)
 )
 diagnostics = pd.read_csv(folder / "tables" / "systems_motion.csv")
+origin = report.inherited_label(run, "03_inbetweening", otherwise="embedded performers (synthetic), made here")
 quality = simulation.latent_quality(diagnostics)
-report.show_table(quality.round(2), note="latent quality given to the simulated raters, in units of their noise")
+report.show_table(
+    quality.round(2), note=f"latent quality given to the simulated raters, in units of their noise. Clips: {origin}"
+)
 
 # %% [markdown]
 # ## The pairwise study
@@ -66,7 +69,7 @@ if responses:
     run.data_label = f"answers of {responses}"
 else:
     answers = raters.pairwise_study(quality, sizes["participants"], seed)
-    run.data_label = "simulated raters (no person answered), stated formula on measured diagnostics"
+    run.data_label = f"simulated raters (no person answered) of clips from {origin}"
 report.save_csv(run, "responses.csv", answers)
 scored, flow = perception.exclude(answers)
 report.save_table(run, "responses_flow", flow)
@@ -128,7 +131,7 @@ report.save_figure(
     "quality4d_fig5",
     figure,
     caption="Opinion scores by distortion and strength",
-    data="simulated raters (no person rated), logistic curves of strength",
+    data=f"simulated raters (no person rated) of distorted clips from {origin}",
 )
 plt.show()
 

@@ -33,7 +33,6 @@ from motionbook.stickfigures import systems
 
 report.use_theme()
 run = report.start_chapter("06_quality", out=out, budget=budget, data=data, seed=seed, device=device)
-run.data_label = "bodies made from clips; simulated raters (no person rated)"
 sizes = budgets.sizes(budget, "06_quality")
 
 # %% [markdown]
@@ -44,6 +43,8 @@ sizes = budgets.sizes(budget, "06_quality")
 
 # %%
 clips = report.take_inputs(run, "03_inbetweening", "clips/GT/*.bvh", make=systems.make_clips(budget, seed))
+origin = report.inherited_label(run, "03_inbetweening", otherwise="embedded performers (synthetic), made here")
+run.data_label = f"simulated raters (no person rated); bodies made from clips of {origin}"
 sources = inputs.read_sources(clips, sizes["sources"])
 name, clip = next(iter(sources.items()))
 surface = quality.make_surface(clip.skeleton, sizes["vertices"])

@@ -110,10 +110,9 @@ def take_inputs(run: ChapterRun, chapter: str, pattern: str, make: Callable[[Pat
 
 
 def inherited_label(run: ChapterRun, chapter: str, otherwise: str) -> str:
-    """The data label that an earlier chapter left in its record; ``otherwise`` when its files were made here."""
+    """The data label that an earlier chapter left in its record; ``otherwise`` when this run made its inputs itself."""
     record = run.out / "runs" / f"{chapter}.json"
-    made_here = any(taken["chapter"] == chapter and taken["made_here"] for taken in run.inputs)
-    if made_here or not record.is_file():
+    if run.made_here or not record.is_file():
         return otherwise
     return json.loads(record.read_text(encoding="utf-8")).get("data_label") or otherwise
 
