@@ -35,6 +35,9 @@ Frame Time: 0.033333
 
 def same_motion(a, b, places=1e-12, turns=1e-12):
     assert a.skeleton.names == b.skeleton.names and a.skeleton.parents == b.skeleton.parents
+    ends, other = ([(joint, np.array(offset)) for joint, offset in c.skeleton.end_offsets] for c in (a, b))
+    assert len(ends) == len(other)
+    assert all(i == j and np.abs(x - y).max() <= places for (i, x), (j, y) in zip(ends, other, strict=True))
     p, q = forward_kinematics(a), forward_kinematics(b)
     assert np.abs(p.positions - q.positions).max() <= places
     assert rot.angle_between(p.rotations, q.rotations).max() <= turns

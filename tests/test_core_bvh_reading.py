@@ -51,14 +51,13 @@ def test_a_plain_file_is_read_into_metres_and_quaternions(save):
         BODY.encode("utf-16"),
         BODY.replace("End Site", "EndSite"),
         BODY.replace("End Site", "End Site #name: skull"),
-        BODY.replace("\n    End Site\n    {\n      OFFSET 0 10 0\n    }", "") + " ",
         BODY.replace("90 0 0", "9.0E+1 0 -0.0e0").replace("-9.0E+1 0 -0.0e0", "-90 0 0"),
         BODY.replace("OFFSET 0 80 0\n    CHANNELS 3", "OFFSET 0 80. .0 CHANNELS 3"),
         BODY.replace("Frames: 2", "Frames:\t2        ").replace("Frame Time:", "frame time :"),
     ],
     ids=[
         "lower", "upper", "crlf", "cr", "tabs", "blank-lines", "trailing-blanks", "brace-on-line", "no-last-newline",
-        "blank-end", "bom", "utf16", "endsite", "end-comment", "no-end-site", "exponents", "one-line", "padded",
+        "blank-end", "bom", "utf16", "endsite", "end-comment", "exponents", "one-line", "padded",
     ],
 )  # fmt: skip
 def test_harmless_differences_of_form_change_nothing(text, save):
@@ -270,6 +269,58 @@ def test_a_size_no_unit_explains_is_read_as_centimetres_and_said(save):
     assert any("pass metres_per_unit if it is not cm" in note for note in report.notes)
 
 
+HELPER = """HIERARCHY
+ROOT Reference
+{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
+  JOINT Hips
+  {
+    OFFSET 0 0 0
+    CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
+    JOINT Head
+    {
+      OFFSET 0 80 0
+      CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
+    }
+    JOINT Foot
+    {
+      OFFSET 0 -90 0
+      CHANNELS 0
+    }
+  }
+}
+MOTION
+Frames: 2
+Frame Time: 0.04
+0 0 0 0 0 0 2000 90 0 0 0 0 0 80 0 0 0 0
+0 0 0 0 0 0 2400 90 0 0 0 0 0 80 0 0 0 0
+"""
+
+
+def test_a_helper_root_far_from_the_body_does_not_count_as_its_size(save):
+    clip, report = read_bvh_report(save(HELPER))
+    assert report.unit == "cm" and report.body_height == pytest.approx(1.7)
+    assert clip.translations.shape == (2, 4, 3)
+    assert np.allclose(clip.translations[:, 1], [[20, 0.9, 0], [24, 0.9, 0]])
+
+
+def test_the_size_is_that_of_the_rule_asked_for(save):
+    text = HELPER.replace(" 0 80 0 0 0 0\n", " 0 0 0 0 0 0\n")  # channels that are to be added to the OFFSET
+    assert read_bvh_report(save(text), 0.01, "add")[1].body_height == pytest.approx(1.7)
+    assert read_bvh_report(save(text), 0.01, "replace")[1].body_height == pytest.approx(0.9)
+
+
+def test_moving_bones_are_turned_with_the_figure(save, tmp_path):
+    upright = read_bvh(save(HELPER), 0.01)
+    z_up = HELPER.replace("2000 90 0", "2000 0 90").replace("2400 90 0", "2400 0 90").replace(" 0 80 0 ", " 0 0 80 ")
+    z_up = z_up.replace("OFFSET 0 80 0", "OFFSET 0 0 80").replace("OFFSET 0 -90 0", "OFFSET 0 0 -90")
+    clip, report = read_bvh_report(save(z_up), 0.01)
+    assert report.up == "Z"
+    same_motion(clip, upright)
+    same_motion(read_bvh(write_bvh(clip, tmp_path / "a.bvh", like=report), 0.01), upright)
+
+
 def rooted(offset, first="0 90 0", second="5 90 0"):
     return mended(("OFFSET 0 0 0", f"OFFSET {offset}"), ("0 90 0 0", f"{first} 0"), ("5 90 0 0", f"{second} 0"))
 
@@ -289,6 +340,19 @@ def test_positions_auto_adds_at_the_root_only_when_that_alone_stands_on_the_floo
     assert report.positions == rule
     assert any(note.startswith(f"positions {rule}: lowest joint at ") for note in report.notes)
     assert np.allclose(clip.root_positions[:, 1], height)
+
+
+def test_a_root_without_position_channels_stands_at_its_offset(save):
+    text = mended(
+        ("OFFSET 0 0 0", "OFFSET 0 45 0"),
+        ("CHANNELS 6 Xposition Yposition Zposition", "CHANNELS 3"),
+        ("\n0 90 0 ", "\n"),
+        ("\n5 90 0 ", "\n"),
+    )
+    for rule in ("auto", "replace", "add_root", "add"):
+        clip, report = read_bvh_report(save(text), 0.01, rule)
+        assert np.allclose(clip.root_positions, [0, 0.45, 0])
+        assert report.positions == (rule if rule != "auto" else "replace")  # there is nothing to add
 
 
 def test_positions_rules_differ_below_the_root_as_they_say(save, tmp_path):

@@ -1,5 +1,7 @@
 """The skeletons kept by name: their tables against the data they describe, and StayStill's turned frames."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from motionbook import Clip, forward_kinematics, read_bvh, read_bvh_report, write_bvh
@@ -94,8 +96,11 @@ def test_t_pose_of_lafan1_has_feet_on_one_floor_and_is_mirror_symmetric():
 def random_lafan_clip(moving=False):
     rng = np.random.default_rng(2)
     turns = rot.random_rotations((6, 22), rng)
+    rooted = LAFAN1.offsets.copy()
+    rooted[0] = [0.3, 0.9, -2.0]  # a place in the world, which no turn of a bone's frame may touch
+    skeleton = replace(LAFAN1, offsets=rooted)
     places = LAFAN1.offsets + 0.01 * rng.standard_normal((6, 22, 3)) if moving else None
-    return Clip(LAFAN1, rng.standard_normal((6, 3)), turns, 30.0, places)
+    return Clip(skeleton, rng.standard_normal((6, 3)), turns, 30.0, places)
 
 
 @pytest.mark.parametrize("moving", [False, True])
@@ -110,7 +115,8 @@ def test_staystill_frames_turn_without_moving_a_joint(moving):
     before, after = (rot.to_matrix(forward_kinematics(c).rotations) for c in (clip, turned))
     assert np.abs(after - before @ d).max() < 1e-12
     back = staystill_to_lafan(turned)
-    assert np.abs(back.skeleton.offsets - LAFAN1.offsets).max() < 1e-15
+    assert np.array_equal(turned.skeleton.offsets[0], clip.skeleton.offsets[0])
+    assert np.abs(back.skeleton.offsets - clip.skeleton.offsets).max() < 1e-15
     assert rot.angle_between(back.rotations, clip.rotations).max() < 1e-12
 
 

@@ -54,7 +54,6 @@ def scan_rows(data: bytes, start: int, width: int) -> tuple[np.ndarray, ScanErro
         if code != _LONG_NUMBERS:
             problem = {_BAD_NUMBER: "number", _SHORT_ROW: "short", _LONG_ROW: "long"}[code]
             return values[: state[1]], ScanError(int(state[0]), int(state[1]), int(state[2]), problem)
-        state[3] = 0
 
 
 def scan_rows_slowly(data: bytes, start: int, width: int) -> tuple[np.ndarray, ScanError | None]:
