@@ -217,6 +217,12 @@ class Browser:
             )
             parameters = {"clip": {**box, "scale": 1}, "captureBeyondViewport": True}
         elif whole:
-            size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-            parameters = {"clip": {**size, "x": 0, "y": 0, "scale": 1}, "captureBeyondViewport": True}
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png", **parameters)["data"])
+            # a window as tall as the page: what is drawn only while in sight is in sight then
+            width, height = self.evaluate("[innerWidth, document.scrollingElement.scrollHeight]")
+            before = self.evaluate("innerHeight")
+            self.resize(width, height)
+            self.evaluate("new Promise((done) => setTimeout(done, 1500))")
+        png = base64.b64decode(self.call("Page.captureScreenshot", format="png", **parameters)["data"])
+        if whole:
+            self.resize(width, before)
+        return png

@@ -1,5 +1,6 @@
 """The pages of the book that are made from results: front page, provenance, ledger, chapters that were not run."""
 
+import hashlib
 import html
 import json
 import re
@@ -83,8 +84,9 @@ def front_player(out: Path) -> str:
     from motionbook.report.theme import SYSTEM_COLOURS
 
     folder = out / "03_inbetweening" / "clips"
-    names = sorted({path.name for path in folder.glob("GT/*.bvh")})
-    for name in names[:1]:
+    recorded = {path.name: read_bvh(path) for path in sorted(folder.glob("GT/*.bvh"))}
+    if recorded:
+        name = max(recorded, key=lambda name: _liveliness(recorded[name]))
         systems = [system for system in SYSTEM_COLOURS if (folder / system / name).is_file()]
         clips = [(system, read_bvh(folder / system / name)) for system in systems]
         record = read_runs(out).get("03_inbetweening", {})
@@ -101,6 +103,16 @@ def front_player(out: Path) -> str:
 
     clips = [(f"performer {i}", idle(make_performer(i, 0), 8.0)) for i in range(2)]
     return player(clips, caption="Two embedded performers (synthetic), standing idle.", autoplay=True).to_html()
+
+
+def _liveliness(clip) -> float:
+    """Mean speed of all joints, metres per second."""
+    import numpy as np
+
+    from motionbook import forward_kinematics
+
+    steps = np.diff(forward_kinematics(clip).positions, axis=0)
+    return float(np.linalg.norm(steps, axis=-1).mean() * clip.fps)
 
 
 def provenance_page(runs: dict[str, dict], titles: dict[str, str]) -> str:
@@ -158,14 +170,34 @@ def _chapter(run: dict) -> str:
             facts = (f"`{entry['pattern']}`", origin, len(entry["files"]), f"`{entry['sha256'][:12]}`")
             parts.append("| " + " | ".join(_cell(fact) for fact in facts) + " |")
         parts.append("")
-    if run["artefacts"]:
-        parts += ["| made | what | fingerprint |", "|---|---|---|"]
-        shown = [entry for entry in run["artefacts"] if not entry["path"].endswith(".svg")]
-        for entry in shown:
-            facts = (f"`{entry['path']}`", entry.get("kind", "file"), f"`{entry['sha256'][:12]}`")
-            parts.append("| " + " | ".join(_cell(fact) for fact in facts) + " |")
-        parts.append("")
+    rows = list(_made(run["artefacts"]))
+    if rows:
+        parts += [
+            f"````{{dropdown}} Made: {len(run['artefacts'])} files",
+            "| made | what | fingerprint |",
+            "|---|---|---|",
+        ]
+        parts += ["| " + " | ".join(_cell(fact) for fact in row) + " |" for row in rows]
+        parts += ["````", ""]
     return "\n".join(parts) + "\n"
+
+
+def _made(artefacts: list[dict]):
+    """Rows of what a run made: tables and figures one by one, everything else by folder."""
+    others: dict[str, list[dict]] = {}
+    for entry in artefacts:
+        if entry.get("kind") in ("table", "figure"):
+            if not entry["path"].endswith(".svg"):
+                yield f"`{entry['path']}`", entry["kind"], f"`{entry['sha256'][:12]}`"
+        else:
+            others.setdefault(str(Path(entry["path"]).parent), []).append(entry)
+    for folder, entries in sorted(others.items()):
+        if len(entries) == 1:
+            yield f"`{entries[0]['path']}`", "file", f"`{entries[0]['sha256'][:12]}`"
+            continue
+        lines = sorted(f"{Path(entry['path']).name} {entry['sha256']}" for entry in entries)
+        digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        yield f"`{folder}/`", f"{len(entries)} files", f"`{digest[:12]}`"
 
 
 def _cell(value) -> str:

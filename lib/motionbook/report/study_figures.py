@@ -85,7 +85,7 @@ def bodies_figure(rows):
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     columns = max(len(row) for row in rows)
-    figure = plt.figure(figsize=(1.25 * columns, 2.5 * len(rows)))
+    figure = plt.figure(figsize=(1.25 * columns, 2.5 * len(rows)), layout="none")
     figure.set_layout_engine("none")  # the theme's layout would move the hand-placed pictures
     for i, row in enumerate(rows):
         # all bodies of a row are placed by the first, the reference
