@@ -84,7 +84,7 @@ def test_repeated_names_are_numbered_with_a_warning_and_kept_in_files_like_the_s
         clip, report = read_bvh_report(path)
     assert clip.skeleton.names == ("Hips", "Head", "Head.2")
     assert write_bvh(clip, tmp_path / "again.bvh", like=report).read_text().count("JOINT Head\n") == 2
-    with pytest.raises(BvhError, match="Head; rename them"):
+    with pytest.raises(BvhError, match="line 15: uses joint names more than once: Head; rename them"):
         read_bvh(path, strict=True)
 
 
@@ -143,6 +143,7 @@ def test_channels_may_come_in_any_order_and_number(save):
         ([("5 90 0 0 0 0 10", "5 90 0 0 0 0 -1.#IND")], 25, "joint Head: '-1.#IND' is not a finite number"),
         ([("5 90 0 0 0 0 10", "5 90 -Infinity 0 0 0 10")], 25, "joint Hips: '-Infinity' is not a finite number"),
         ([("5 90 0 0 0 0 10", "5 90 0 0 0 0 1e999")], 25, "'1e999' is too large a number"),
+        ([("5 90 0 0 0 0 10", "\n 5 -1e10 0 0 0 0 10")], 26, "frame 1, joint Hips: -1e+10 is too large a number"),
         ([("5 90 0 0 0 0 10", "5 90 0 0 0 0 1,5")], 25, "'1,5' has a decimal comma"),
         ([("5 90 0 0 0 0 10", "5 90 0 0 0 0 1.2.3")], 25, "expected a number, got '1.2.3'"),
         ([("5 90 0 0 0 0 10", "5 90 0 0 0 0 1_0")], 25, "expected a number, got '1_0'"),

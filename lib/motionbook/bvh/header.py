@@ -9,6 +9,9 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
+LARGEST = 1e9
+"""No body has numbers beyond this in any unit, and kinematics would lose its digits with them."""
+
 POSITION, ROTATION = 0, 3
 """A channel is POSITION + axis or ROTATION + axis, the axis being 0, 1, 2 for x, y, z."""
 
@@ -41,6 +44,8 @@ class Header(NamedTuple):
     """What stands before the rows of numbers, in file units and axes."""
 
     names: tuple[str, ...]
+    lines: tuple[int, ...]
+    """Line of each joint's name."""
     parents: tuple[int, ...]
     offsets: tuple[tuple[float, float, float], ...]
     ends: tuple[EndSite, ...]
@@ -219,13 +224,13 @@ class _Words:
             if not is_number(word):
                 raise self.error(f"{what}: {not_a_number(word)}")
             out.append(float(word))
-            if abs(out[-1]) == float("inf"):
+            if abs(out[-1]) > LARGEST:
                 raise self.error(f"{what}: {word!r} is too large a number")
         return tuple(out)
 
 
 def _parse_tree(words: _Words):
-    names, parents, offsets, channels, ends = [], [], [], [], []
+    names, lines, parents, offsets, channels, ends = [], [], [], [], [], []
     stack: list[int | EndSite] = []  # a joint's index, or an end site that waits for its OFFSET
     while True:
         keyword = words.next("a closing brace" if stack else "ROOT")
@@ -237,6 +242,7 @@ def _parse_tree(words: _Words):
                 )
             if stack and isinstance(stack[-1], EndSite):
                 raise words.error("a JOINT inside an End Site")
+            lines.append(words.line)
             names.append(words.rest_of_line())
             if not names[-1]:
                 raise words.error(f"{keyword} without a name")
@@ -282,7 +288,7 @@ def _parse_tree(words: _Words):
             roots = 1 + sum(word.text.upper() == "ROOT" for word in left)
             raise words.error(f"{roots} ROOT blocks; one clip holds one figure, split the file by figure")
         raise words.error(f"expected MOTION after the skeleton, got {left[0].text!r}")
-    return tuple(names), tuple(parents), tuple(offsets), tuple(ends), tuple(channels)
+    return tuple(names), tuple(lines), tuple(parents), tuple(offsets), tuple(ends), tuple(channels)
 
 
 def _open_brace(words: _Words, what: str) -> None:

@@ -1,5 +1,6 @@
 """From the bytes of a BVH file to a Clip in metres, Y up."""
 
+import itertools
 import logging
 import warnings
 from pathlib import Path
@@ -10,8 +11,8 @@ import numpy as np
 from motionbook.bvh.angles import channel_rotations
 from motionbook.bvh.guess import TURNS, Guess, guess_positions, guess_unit, guess_up, sample_poses
 from motionbook.bvh.header import (
+    LARGEST,
     ROTATION,
-    BvhError,
     Header,
     bvh_error,
     frame_rate,
@@ -40,7 +41,7 @@ class BvhReport(NamedTuple):
     up: str
     """Up axis of the file: "Y", "-Y", "Z" or "-Z"; "file" when the axes were left alone."""
     positions: str
-    """"replace", "add_root" or "add"."""
+    """Rule of the position channels: "replace", "add_root" or "add"."""
     body_height: float
     """Metres, the largest distance of two body points, median over frames."""
     notes: tuple[str, ...]
@@ -178,7 +179,25 @@ def _read_numbers(path: Path) -> tuple[Header, np.ndarray]:
     if not len(values):
         line = line_of(data, header.body_start)
         raise bvh_error(path.name, line, f"no rows of motion, {header.frames} frames are declared")
+    if max(values.max(), -values.min()) > LARGEST:
+        row, column = (int(i) for i in np.argwhere(np.abs(values) > LARGEST)[0])
+        problem = f"frame {row}, joint {_owner(header, column)}: {values[row, column]:g} is too large a number"
+        raise bvh_error(path.name, _line_of_row(data, header, row), problem)
     return header, values
+
+
+def _line_of_row(data: bytes, header: Header, row: int) -> int:
+    filled = (number for number, line in enumerate(data[header.body_start :].split(b"\n")) if line.strip())
+    return line_of(data, header.body_start) + next(itertools.islice(filled, row, None))
+
+
+def _owner(header: Header, column: int) -> str:
+    """Name of the joint that a column belongs to."""
+    return next(
+        name
+        for name, (start, channels) in zip(header.names, header.columns, strict=True)
+        if column < start + len(channels)
+    )
 
 
 def _explain(data: bytes, header: Header, error: ScanError) -> str:
@@ -188,9 +207,8 @@ def _explain(data: bytes, header: Header, error: ScanError) -> str:
     if error.problem == "long":
         return f"frame {error.row}: more than the {header.width} numbers that the CHANNELS add up to"
     word = data[error.position : error.position + 40].split(maxsplit=1)[0].decode("latin-1")
-    owner = next(j for j, end in enumerate(np.cumsum([len(c) for c in header.channels])) if error.column < end)
     problem = f"{word!r} is too large a number" if is_number(word) else not_a_number(word)
-    return f"frame {error.row}, joint {header.names[owner]}: {problem}"
+    return f"frame {error.row}, joint {_owner(header, error.column)}: {problem}"
 
 
 def _check_count(path: Path, header: Header, rows: int, strict: bool) -> tuple[str, ...]:
@@ -227,7 +245,8 @@ def _skeleton(path: Path, header: Header, strict: bool) -> tuple[Skeleton, tuple
     if twice:
         text = f"uses joint names more than once: {', '.join(twice)}"
         if strict:
-            raise BvhError(f"{path.name} {text}; rename them, or read with strict=False to have them numbered")
+            line = next(line for name, line in zip(names, header.lines, strict=True) if name not in header.names)
+            raise bvh_error(path.name, line, f"{text}; rename them, or read with strict=False to have them numbered")
         warnings.warn(f"{path.name} {text}; the later ones are numbered", stacklevel=4)
         notes = (f"{text}; the later ones are numbered",)
     ends = tuple((end.joint, end.offset) for end in header.ends)

@@ -76,7 +76,8 @@ def _own_layout(clip: Clip, order: str) -> Header:
     for name in skeleton.names:
         if name != name.strip() or not name or set(name) & set("{}\r\n"):
             raise ValueError(f"clip: joint name {name!r} cannot stand in a BVH file (braces, line ends, outer blanks)")
-    return Header(skeleton.names, skeleton.parents, offsets, ends, tuple(channels), len(clip), 0, "", 0, 0)
+    lines = (0,) * len(skeleton)
+    return Header(skeleton.names, lines, skeleton.parents, offsets, ends, tuple(channels), len(clip), 0, "", 0, 0)
 
 
 def _borrowed_layout(clip: Clip, report: BvhReport) -> Header:
