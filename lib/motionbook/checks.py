@@ -33,16 +33,17 @@ def check_shape(array, axes: str, name: str) -> np.ndarray:
 
 def check_finite(array: np.ndarray, name: str) -> None:
     """Raise ValueError with the number and first place of NaN or infinite entries."""
-    bad = ~np.isfinite(array)
-    if bad.any():
+    if not np.isfinite(array).all():
+        bad = ~np.isfinite(array)
         first = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(f"{name}: {int(bad.sum())} values are not finite, the first at index {first}")
 
 
 def check_unit(quaternions: np.ndarray, name: str, tolerance: float = 1e-6) -> None:
     """Raise ValueError when a quaternion is not of unit length; no silent renormalisation."""
-    off = np.abs(np.einsum("...i,...i->...", quaternions, quaternions) - 1.0)
-    if off.size and off.max() > 2 * tolerance:
+    squares = np.einsum("...i,...i->...", quaternions, quaternions)
+    if squares.size and max(squares.max() - 1.0, 1.0 - squares.min()) > 2 * tolerance:
+        off = np.abs(squares - 1.0)
         first = tuple(int(i) for i in np.argwhere(off > 2 * tolerance)[0])
         raise ValueError(
             f"{name}: expected unit quaternions (wxyz), {int((off > 2 * tolerance).sum())} are not, the first at "
