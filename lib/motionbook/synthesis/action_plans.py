@@ -250,7 +250,7 @@ def _stretch_back(performer, score, rng, row, cue):
         if rng.random() < 0.5:
             _both(performer, score, rng, ("thigh", "thigh"), start, go, lag)
         lean(score, start, 1.5, spine_flexion=rng.uniform(38.0, 52.0), pelvis_tilt=rng.uniform(14.0, 26.0), crouch=0.02)
-        look(performer, score, rng, start, np.deg2rad([0.0, rng.uniform(46.0, 62.0)]), np.zeros(2), pace=0.8)
+        look(performer, score, rng, start, np.deg2rad([0.0, rng.uniform(66.0, 88.0)]), np.zeros(2), pace=0.8)
     else:  # overhead and to one side
         sign = rng.choice([-1.0, 1.0])
         time = _both(performer, score, rng, ("overhead bent", "overhead bent"), start, go, lag)

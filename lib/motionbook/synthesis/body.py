@@ -112,9 +112,9 @@ def render(performer: Performer, score: Score, rng: np.random.Generator) -> Clip
     # strands are planned one after the other; what starts later takes over
     score = _in_time(score)
     breath = breathing(frames, FPS, performer.breath[0], rng) * performer.breath[1]
-    slow = coloured_noise(frames, 10, FPS, rng, corner=0.12, slope=3.6)
-    sway = coloured_noise(frames, 2, FPS, rng, corner=0.20, slope=3.2)
-    arm_noise = coloured_noise(frames, 16, FPS, rng, corner=0.15, slope=3.4)
+    slow = coloured_noise(frames, 10, FPS, rng, corner=0.12, slope=3.2)
+    sway = coloured_noise(frames, 2, FPS, rng, corner=0.20, slope=2.9)
+    arm_noise = coloured_noise(frames, 16, FPS, rng, corner=0.15, slope=3.0)
 
     weight = blend_keys([score.first_weight], score.weight, seconds)[:, 0] + 0.16 * lively * slow[:, 0]
     weight = 0.97 * np.tanh(weight / 0.97)
@@ -182,7 +182,7 @@ def _trunk_turns(performer, trunk, gaze, weight) -> np.ndarray:
     head = rot.from_euler(np.add(gaze, [0.0, down, performer.head_tilt]), "YXZ")
     # a neck goes no further; the head then waits for the trunk to bring it round
     bend = rot.to_rotation_vector(rot.multiply(rot.inverse(chest), head))
-    half = rot.from_rotation_vector(0.5 * _soft_limit(bend, np.deg2rad([55.0, 72.0, 38.0])))
+    half = rot.from_rotation_vector(0.5 * _soft_limit(bend, np.deg2rad([52.0, 70.0, 30.0])))
     carried = rot.from_euler(np.stack([forward + zero, zero, zero], -1), "XYZ")
     turns[:, skeleton.index("Neck")] = rot.multiply(half, carried)
     turns[:, skeleton.index("Head")] = rot.multiply(rot.inverse(carried), half)

@@ -44,7 +44,7 @@ TOUCHES = {
         Touch(
             "knee",
             (3.0, 0.004, 0.022, 0.004),
-            (6, 36),
+            (6, 62),
             dict(spine_flexion=44, pelvis_tilt=30, spine_rotation=-8, crouch=0.03),
         ),
         Touch(
@@ -56,7 +56,7 @@ TOUCHES = {
         Touch(
             "shin",
             (3.0, 0.004, 0.024, 0.004),
-            (4, 40),
+            (4, 74),
             dict(spine_flexion=52, pelvis_tilt=42, spine_sideways=6, crouch=0.07),
         ),
     ),
