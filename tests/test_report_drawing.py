@@ -116,6 +116,19 @@ def test_shadow_lies_on_the_floor_below_the_person():
     assert len(rows) > 80 and np.median(rows) > 0.7 * 260
 
 
+def test_a_step_of_whole_metres_changes_nothing():
+    """Light, shadows and grid move with the person; fault seen: the map of what stands above a place mirrored in z."""
+    clip = waving_clip(1)
+    body = drawing.body_of(clip.skeleton)
+    pictures = []
+    for step in (np.zeros(3), np.array([2.0, 0.0, 3.0])):
+        starts, ends = (places + step for places in drawing.pose(clip, body))
+        view = drawing.fit_view(np.stack([starts, ends]), (160, 200), azimuth=0.6, elevation=0.5)
+        figure = drawing.Figure(starts[0], ends[0], body.radii, np.array([0.1, 0.4, 0.7]))
+        pictures.append(drawing.draw([figure], view).astype(int))
+    assert abs(pictures[0] - pictures[1]).max(axis=-1).mean() < 0.3
+
+
 def test_pictures_repeat():
     clip = waving_clip(9)
     one, again = (drawing.draw_clip(clip, [0, 8], size=(60, 80)) for _ in range(2))
