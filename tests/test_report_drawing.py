@@ -126,7 +126,7 @@ def test_a_step_of_whole_metres_changes_nothing():
         view = drawing.fit_view(np.stack([starts, ends]), (160, 200), azimuth=0.6, elevation=0.5)
         figure = drawing.Figure(starts[0], ends[0], body.radii, np.array([0.1, 0.4, 0.7]))
         pictures.append(drawing.draw([figure], view).astype(int))
-    assert abs(pictures[0] - pictures[1]).max(axis=-1).mean() < 0.3
+    assert abs(pictures[0] - pictures[1]).max() <= 2
 
 
 def test_pictures_repeat():
