@@ -143,4 +143,4 @@ plt.show()
 # [learn a quality measure](06_quality.ipynb).
 
 # %%
-report.finish_chapter(run)
+_ = report.finish_chapter(run)

@@ -125,4 +125,4 @@ report.show_table(
 # shown. With your own meshes and ratings the same functions apply: `quality.features`, `quality.fit`, `quality.judge`.
 
 # %%
-report.finish_chapter(run)
+_ = report.finish_chapter(run)
