@@ -99,8 +99,9 @@ def test_notebook_that_ended_in_an_error_is_refused(results):
 
 def test_injected_parameters_are_folded_away_without_paths(results):
     notebook = json.loads((results / "executed" / "01_capture.ipynb").read_text())
-    clean = book.clean_notebook(notebook, results, book.checkout(), "01_capture")
-    assert "papermill" not in json.dumps(clean)
+    notebook["cells"][3]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["/home/me/clips/a.bvh\n"]}]
+    clean = book.clean_notebook(notebook, results, book.checkout(), "01_capture", data="/home/me/clips")
+    assert "papermill" not in json.dumps(clean) and clean["cells"][3]["outputs"][0]["text"] == ["clips/a.bvh\n"]
     cell = clean["cells"][2]
     assert "hide-input" in cell["metadata"]["tags"] and 'out = "results"' in "".join(cell["source"])
 

@@ -116,7 +116,8 @@ def _stage(source: Path, out: Path, stage: Path, executed: dict[str, Path | None
             title = pages.chapter_title(source / "notebooks" / f"{chapter}.py")
             notebook = pages.not_run_notebook(chapter, title)
         else:
-            notebook = clean_notebook(json.loads(path.read_text(encoding="utf-8")), out, source, chapter)
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            notebook = clean_notebook(notebook, out, source, chapter, runs.get(chapter, {}).get("data", ""))
         text = json.dumps(notebook, indent=1, ensure_ascii=False)
         write_whole(stage / "notebooks" / f"{chapter}.ipynb", text + "\n")
     titles = {chapter: pages.staged_title(stage / "notebooks", chapter) for chapter in executed}
@@ -128,10 +129,11 @@ def _stage(source: Path, out: Path, stage: Path, executed: dict[str, Path | None
     write_whole(stage / "_generated" / "front_player.html", pages.front_player(out))
 
 
-def clean_notebook(notebook: dict, out: Path, source: Path, chapter: str = "") -> dict:
+def clean_notebook(notebook: dict, out: Path, source: Path, chapter: str = "", data: str = "") -> dict:
     """An executed notebook fit to be a page: no papermill notes, no paths of this machine, no error in its outputs.
 
-    The cell that papermill injected stays, folded away: it says what the chapter was run with.
+    The cell that papermill injected stays, folded away: it says what the chapter was run with. Of the paths of results,
+    of the reader's data and of the checkout only the last name is left.
 
     Raises
     ------
@@ -139,7 +141,9 @@ def clean_notebook(notebook: dict, out: Path, source: Path, chapter: str = "") -
         When an output is an error that its cell does not announce with the tag ``raises-exception``.
     """
     text = json.dumps(notebook, ensure_ascii=False)
-    for path, name in ((out, out.name), (source, ".")):
+    for path, name in ((out, out.name), (data, Path(data).name), (source, ".")):
+        if not path:
+            continue
         # JSON strings hold the path as it is: neither has quotes or backslashes on the systems this runs on
         text = re.sub(re.escape(str(path)) + r"(?=[/\"'\\ ,;:)]|$)", name, text)
     notebook = json.loads(text)
