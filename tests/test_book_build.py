@@ -128,6 +128,7 @@ def test_a_warning_of_sphinx_stops_the_build(assets, results, tmp_path):
         (lambda page: page.replace("</body>", '<img src="gone.png"></body>'), "gone.png is not there"),
         (lambda page: page + "<pre>Traceback (most recent call last)</pre>", "traceback"),
         (lambda page: page.replace("blob/main/notebooks", "blob/main/elsewhere"), "no launch button"),
+        (lambda page: re.sub(r"<figcaption.*?</figcaption>", "", page, flags=re.DOTALL), "has no caption"),
     ],
 )
 def test_static_check_sees(html, tmp_path, change, problem):

@@ -39,6 +39,7 @@ def static_problems(html: Path) -> list[str]:
             button = f"github/motionbook/motionbook/blob/main/notebooks/{chapter}.ipynb"
             if ran and button not in text:
                 problems.append(f"notebooks/{chapter}.html: no launch button to {button}")
+            problems += [f"notebooks/{chapter}.html: {picture} has no caption" for picture in _bare_pictures(text)]
     return problems
 
 
@@ -49,6 +50,13 @@ def _foreign(text: str) -> list[str]:
         if re.search(r"rel=[\"'][^\"']*(stylesheet|preload|icon|modulepreload)", tag):
             tags += re.findall(r"href=[\"']([^\"']+)", tag)
     return [address[:120] for address in tags if re.match(r"(?:https?:)?//", address)]
+
+
+def _bare_pictures(text: str) -> list[str]:
+    """Pictures that a cell left outside a figure; the player's picture has the player's caption."""
+    outside = re.sub(r"<figure\b.*?<figcaption.*?</figure>", "", text, flags=re.DOTALL)
+    pictures = re.findall(r"<img\b[^>]*?src=[\"']([^\"']*_images/[^\"']+)", outside)
+    return [picture.rsplit("/", 1)[-1] for picture in pictures]
 
 
 def _missing_files(text: str, page: Path) -> list[str]:
