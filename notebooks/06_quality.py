@@ -64,7 +64,7 @@ row = [("reference", mesh.vertices[middle], mesh.faces)]
 for kind in quality.STRENGTHS:
     moved = quality.move_surface(surface, quality.distort(clip, kind, 5, seed).clip)
     row.append((kind, moved.vertices[middle], moved.faces))
-figure = report.bodies_figure([row])
+figure = report.bodies_figure(row)
 report.save_figure(run, "quality4d_fig3", figure, caption="The six distortions at the highest strength")
 plt.show()
 

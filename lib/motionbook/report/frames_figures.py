@@ -32,8 +32,8 @@ def strip_figure(rows, *, height: float = 0.95, label_width: float = 1.55):
         raise ValueError(f"strip_figure: expected rows of equally many frames, got {sorted(counts)}")
     count = counts.pop()
     size = (label_width + _SHOWN * height * count, height * len(rows))
-    figure = plt.figure(figsize=size, layout="none")
-    # layout="none" above would fall back to the theme's layout once the figure has been saved
+    figure = plt.figure(figsize=size)
+    # given as layout="none", the theme's own would come back when the figure is saved
     figure.set_layout_engine("none")
     for i, (label, frames) in enumerate(rows):
         low = 1 - (i + 1) / len(rows)

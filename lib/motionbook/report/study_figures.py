@@ -76,34 +76,53 @@ def opinion_figure(ratings):
     return figure
 
 
-def bodies_figure(rows):
-    """Rows of bodies in a common light: each row a list of (title, vertices (vertices, 3), faces).
+def bodies_figure(row, *, azimuth: float = 0.45):
+    """Bodies side by side in one light and at one scale, standing on or off a common floor.
 
-    Every picture shows a cube of the same size, so that raised or shifted bodies stay so beside the others.
+    Parameters
+    ----------
+    row : list of (title, vertices (vertices, 3), faces)
+        The first is the reference: the floor lies under its lowest vertex, and each picture is centred on it.
+    azimuth : float
+        Radians by which the viewer stands to the side of +Z.
     """
     import matplotlib.pyplot as plt
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    from matplotlib.patches import Ellipse
 
-    columns = max(len(row) for row in rows)
-    figure = plt.figure(figsize=(1.25 * columns, 2.5 * len(rows)), layout="none")
-    figure.set_layout_engine("none")  # the theme's layout would move the hand-placed pictures
-    for i, row in enumerate(rows):
-        # all bodies of a row are placed by the first, the reference
-        middle = np.ptp(row[0][1], axis=0) / 2 + row[0][1].min(0)
-        for j, (title, vertices, faces) in enumerate(row):
-            box = (j / columns, 1 - (i + 1) / len(rows), 1 / columns, 0.93 / len(rows))
-            axes = figure.add_axes(box, projection="3d")
-            # matplotlib's vertical axis is its third
-            turned = (vertices - middle)[:, [0, 2, 1]] * np.array([1.0, -1.0, 1.0])
-            axes.add_collection3d(
-                Poly3DCollection(turned[faces], facecolors="#6d9fd1", shade=True, linewidth=0, antialiased=False)
-            )
-            axes.set(xlim=(-0.55, 0.55), ylim=(-0.55, 0.55), zlim=(-0.95, 1.25))
-            axes.set_box_aspect((1, 1, 2), zoom=1.55)
-            axes.view_init(elev=9, azim=-62)
-            axes.set_axis_off()
-            figure.text((j + 0.5) / columns, 1 - (i + 0.045) / len(rows), title, ha="center", va="top", fontsize=8)
+    right = np.array([np.cos(azimuth), 0.0, -np.sin(azimuth)])
+    reference = row[0][1]
+    middle, floor = (np.ptp(reference, axis=0) / 2 + reference.min(0)) @ right, reference[:, 1].min()
+    height = max(vertices[:, 1].max() for _, vertices, _ in row) - floor
+    figure, panels = plt.subplots(1, len(row), figsize=(1.12 * len(row), 1.75 * (height + 0.25)), sharey=True)
+    for axes, (title, vertices, faces) in zip(np.atleast_1d(panels), row, strict=True):
+        place = vertices.mean(0) @ right - middle
+        axes.add_patch(Ellipse((place, 0.0), 0.62, 0.07, color="#cfd4da", linewidth=0))
+        axes.add_collection(_shaded(vertices - np.array([0.0, floor, 0.0]), faces, right, middle))
+        axes.set(xlim=(-0.5, 0.5), ylim=(-0.08, height + 0.1), aspect="equal")
+        axes.set_title(title, fontsize=8.5, weight="normal", loc="center")
+        axes.set_axis_off()
     return figure
+
+
+def _shaded(vertices, faces, right, middle):
+    """Faces that look at the viewer, far ones first, lit from the upper left; in the viewer's plane."""
+    from matplotlib.collections import PolyCollection
+
+    towards = np.cross(right, [0.0, 1.0, 0.0])
+    corners = vertices[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=-1, keepdims=True).clip(1e-12)
+    # which way round the faces run is the surface's own business; outside is where the volume is positive
+    normals *= np.sign(np.einsum("fi,fi->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
+    seen = normals @ towards > 0
+    corners, normals = corners[seen], normals[seen]
+    order = np.argsort(corners.mean(1) @ towards)
+    corners, normals = corners[order], normals[order]
+    light = -0.5 * right + 0.6 * np.array([0.0, 1.0, 0.0]) + 0.62 * towards
+    shade = 0.45 + 0.55 * np.clip(normals @ (light / np.linalg.norm(light)), 0.0, 1.0)
+    colours = shade[:, None] * np.array([0.50, 0.69, 0.88])
+    flat = np.stack([corners @ right - middle, corners[..., 1]], axis=-1)
+    return PolyCollection(flat, facecolors=colours, edgecolors=colours, linewidths=0.3)
 
 
 def scatter_figure(predicted, scores, groups):

@@ -106,13 +106,14 @@ def show_table(frame, item: str | None = None, *, note: str = "", better: Mappin
     for column in columns:
         for row in rows:
             mine = ours.at[row, column] if column in ours.columns and row in ours.index else None
-            own = _number(mine, decimals.get(column, 0))
+            own = _number(mine, 0 if about and about.kind == "text" and _is_whole(mine) else decimals.get(column, 0))
             paper = theirs.at[row, column] if row in theirs.index and column in theirs.columns else ""
             text.at[row, column] = _cell_html(own, paper)
     marks = pd.DataFrame("", index=rows, columns=columns)
     for row, column in _best(ours, dict(better or (about.better if about else {})), about, decimals):
         marks.at[row, column] = "best"
-    text.index.name = marks.index.name = frame.index.name
+    # as the name of the columns it stands in the corner; as the name of the index it would take a line of its own
+    text.columns.name = marks.columns.name = frame.index.name
     caption = _caption(about, note, has_published=not theirs.empty)
     identity = hashlib.sha256(f"{item}{caption}{text.to_csv()}{marks.to_csv()}".encode()).hexdigest()[:12]
     styler = text.style.format(escape=None).set_uuid(identity).set_td_classes(marks)
@@ -191,6 +192,11 @@ def _is_number(value) -> bool:
         return math.isfinite(float(value))
     except (TypeError, ValueError):
         return False
+
+
+def _is_whole(value) -> bool:
+    # the columns of text items mix counts with measures, and a count reads oddly with decimals
+    return _is_number(value) and float(value) == round(float(value))
 
 
 def _caption(about: Item | None, note: str, has_published: bool) -> str:
