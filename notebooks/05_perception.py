@@ -75,6 +75,11 @@ scored, flow = perception.exclude(answers)
 report.save_table(run, "responses_flow", flow)
 report.show_table(flow, note=run.data_label)
 
+# %%
+facts = inputs.study_facts(answers, scored, diagnostics["clip"].nunique(), 10, sizes["resamples"])
+report.save_table(run, "staystill_text_study", facts)
+report.show_table(facts, "staystill_text_study", note=run.data_label)
+
 # %% [markdown]
 # ## Elo scores and win rates
 #

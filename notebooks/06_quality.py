@@ -68,6 +68,11 @@ figure = report.bodies_figure(row)
 report.save_figure(run, "quality4d_fig3", figure, caption="The six distortions at the highest strength")
 plt.show()
 
+# %%
+facts = inputs.stimulus_facts(len(sources))
+report.save_table(run, "quality4d_text_stimuli", facts)
+report.show_table(facts, "quality4d_text_stimuli", note=run.data_label)
+
 # %% [markdown]
 # ## Seven features
 #

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from motionbook.perception import bootstrap_elo, exclude, fit_elo, mos, pair_differences, read_ratings, read_responses
 from motionbook.perception.elo import elo_from_wins, is_connected, win_rate_from_wins
+from motionbook.perception.inputs import study_facts
 from motionbook.synthesis.raters import pairwise_study, rating_study
 
 
@@ -70,6 +71,16 @@ def test_systems_that_never_lose_have_no_score():
     answers = pd.DataFrame({"userID": ["a", "b"], "left": ["X", "X"], "right": ["Y", "Y"], "choice": [-2, -1]})
     with pytest.raises(ValueError, match=r"do not connect X, Y"):
         fit_elo(answers)
+
+
+def test_study_facts_count_people_and_answers(scored, oracle):
+    facts = study_facts(read_responses(oracle / "responses.csv"), scored.answers, 50, 10, 10_000).value
+    assert facts["participants"] == 118 and facts["evaluated pairs"] == 2022 and facts["Elo scale"] == 400
+    appearances = [facts[name] for name in facts.index if name.startswith("appearances")]
+    assert sum(appearances) == 2 * 2022 and facts["appearances of GT"] == 824
+    assert sum(float(facts[name].rstrip("%")) for name in ("Basque", "Spanish", "English")) == pytest.approx(
+        100, abs=0.02
+    )
 
 
 def test_malformed_answers_name_file_and_line(tmp_path):

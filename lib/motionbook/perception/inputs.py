@@ -1,5 +1,6 @@
 """What chapter 05 reads and hands on: diagnostics of the rendered clips in, tables of answers and scores out."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,6 +56,47 @@ def significance_table(elo, resampled):
         table.loc[pair, "p"] = min(1.0, 2 * (crossing + 1) / (len(difference) + 1))
     table["significant"] = table.significant.map({True: "yes", False: "no"})
     return table.rename_axis("pair")
+
+
+def study_facts(answers, scored, clips: int, seconds: float, resamples: int):
+    """Numbers of the study's design and people, by the names of StayStill's text (sections 4.3.1 to 4.3.3).
+
+    Shares are of scored answers, as the paper's are. What the answers do not tell (age, say) is left out.
+    """
+    import pandas as pd
+
+    from motionbook.perception.elo import CENTRE, SCALE, WEIGHTS, systems_of
+    from motionbook.perception.responses import ATTENTION
+
+    systems = systems_of(scored)
+    shown = pd.concat([scored.left, scored.right]).value_counts()
+    checks = (answers.left == ATTENTION).groupby(answers.userID).sum()
+    facts = {
+        "participants": scored.userID.nunique(),
+        "evaluated pairs": len(scored),
+        **{f"appearances of {name}": int(shown[name]) for name in systems},
+        "pairs shown": int(answers.groupby("userID").size().median()),
+        "calibration pairs": int((answers.responseCount < 2).groupby(answers.userID).sum().median()),
+        "attention checks": int(checks.median()),
+        "response options": int(answers.choice.nunique()),
+        "clip length": seconds,
+        "videos per system": clips,
+        "videos": clips * len(systems),
+        **{f"weight of a {name}": WEIGHTS[size] for size, name in enumerate(("tie", "slight preference"))},
+        "weight of a clear preference": WEIGHTS[2],
+        "Elo scale": round(SCALE * math.log(10), 9),
+        "initial Elo": CENTRE,
+        "bootstrap iterations": resamples,
+    }
+    words = {"eu": "Basque", "es": "Spanish", "en": "English"}
+    for column in ("gender", "language"):
+        if column in scored:
+            for name, share in scored[column].value_counts(normalize=True).items():
+                facts[words.get(name, name)] = f"{100 * share:.2f}%"
+    if "age" in scored:
+        ages = pd.to_numeric(scored.drop_duplicates("userID").age, errors="coerce").dropna()
+        facts |= {"mean age": ages.mean(), "standard deviation of age": ages.std(ddof=1), "median age": ages.median()}
+    return pd.DataFrame({"value": facts})
 
 
 def source_names(diagnostics, count: int) -> list[str]:

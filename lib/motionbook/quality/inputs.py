@@ -31,6 +31,35 @@ def read_sources(folder: Path, count: int) -> dict[str, Clip]:
     return {path.stem: read_bvh(path) for path in paths}
 
 
+def stimulus_facts(sources: int):
+    """Numbers of the stimuli by the names of 4DHumanQA's text (section IV, supplement VII-A)."""
+    import pandas as pd
+
+    from motionbook.quality.distortion import STRENGTHS
+
+    names = {
+        "contact": "foot contact",
+        "smoothness": "motion smoothness",
+        "twist": "temporal twist",
+        "intersection": "self intersection",
+    }
+    levels = {len(values) for values in STRENGTHS.values()}
+    facts = {
+        "source models": sources,
+        "distortion types": len(STRENGTHS),
+        "strengths": levels.pop(),
+        "stimuli of the training and validation set": sources * sum(map(len, STRENGTHS.values())),
+    }
+    for kind, name in names.items():
+        values = STRENGTHS[kind]
+        facts[f"greatest, {name}"] = values[-1]
+        facts[f"step, {name}"] = round(values[-1] - values[-2], 9)
+    walk = STRENGTHS["moonwalk"]
+    facts |= {f"{word}, foot skate moonwalking": walk[at] for word, at in (("weakest", 0), ("strongest", -1))}
+    facts["step, foot skate moonwalking"] = round(walk[-2] - walk[-1], 9)
+    return pd.DataFrame({"value": facts})
+
+
 def feature_correlations(table, scores):
     """Spearman correlation of every feature with the opinion scores (4DHumanQA, Table II), by the feature's title."""
     import pandas as pd
