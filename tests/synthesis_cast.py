@@ -5,7 +5,7 @@ from motionbook.kinematics import forward_kinematics
 from motionbook.synthesis.performers import ACTIONS, action, idle, make_performer, phone
 from scipy.spatial.transform import Rotation
 
-SEED, SUBJECTS = 5, (0, 1, 2, 3)
+SEED, SUBJECTS = 5, (0, 1, 2)
 ARM_JOINTS = ("LeftArm", "LeftForeArm", "RightArm", "RightForeArm")
 
 

@@ -79,7 +79,7 @@ def test_unknown_rig_is_refused(tmp_path):
 
 @pytest.mark.parametrize("label", ["idle", "st_arm", "sc_leg", "lb_lef"])
 def test_both_rigs_put_the_same_joints_in_the_same_places(label):
-    """Hips, knees, ankles, toes and wrists exactly, the rest of the upper body within a centimetre."""
+    """Hips, knees, ankles, toes and wrists exactly, the rest of the upper body within 15 mm."""
     person = make_performer(6, 2)
     clip = idle(person, 10.0) if label == "idle" else action(person, label)
     twin = to_freemocap(clip)
@@ -88,7 +88,7 @@ def test_both_rigs_put_the_same_joints_in_the_same_places(label):
     ends = {j: np.array(o) for j, o in twin.skeleton.end_offsets}
     for side, s in (("Left", "L"), ("Right", "R")):
         pairs = [("UpLeg", "thigh", 1e-6), ("Leg", "shin", 1e-6), ("Foot", "foot", 1e-6)]
-        pairs += [("Arm", "upper_arm", 0.01), ("ForeArm", "forearm", 0.01)]
+        pairs += [("Arm", "upper_arm", 0.015), ("ForeArm", "forearm", 0.015)]
         for joint, name, tolerance in pairs:
             gap = places[:, twin.skeleton.index(f"{name}.{s}")] - lafan[:, clip.skeleton.index(side + joint)]
             assert np.linalg.norm(gap, axis=-1).max() < tolerance, name

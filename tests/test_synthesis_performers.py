@@ -83,13 +83,13 @@ def test_actions_are_table_3s_rows_in_its_order():
 
 def test_action_lengths_follow_the_table():
     lengths = {row.code: [] for row in ACTION_ROWS}
-    for subject in range(6):
+    for subject in range(4):
         for code in lengths:
             lengths[code].append(len(action(make_performer(subject, 2), code)))
     ratios = [np.mean(lengths[row.code]) / (row.frames / row.clips) for row in ACTION_ROWS]
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.15)
     assert min(ratios) > 0.7 and max(ratios) < 1.5
-    assert all(len(set(values)) > 3 for values in lengths.values())
+    assert all(len(set(values)) > 2 for values in lengths.values())
 
 
 @pytest.mark.parametrize("do", [idle, phone])

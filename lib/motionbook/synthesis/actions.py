@@ -4,6 +4,7 @@ People do an action in different ways: with either hand, here or there, once or 
 a take that came out too much like an earlier one of the same person is drawn again.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from motionbook.clip import Clip
 from motionbook.synthesis.action_plans import PLANS, Cue
 from motionbook.synthesis.body import render
-from motionbook.synthesis.likeness import unlike_take
 from motionbook.synthesis.performer import FPS, Performer, random_stream
 from motionbook.synthesis.plans import draw_rest, standing
+from motionbook.synthesis.takes import kept_take
 
 
 class ActionRow(NamedTuple):
@@ -59,7 +60,7 @@ def action(performer: Performer, label: str, take: int = 0) -> Clip:
     label : str
         One of `ACTIONS`, or the words of Table 3.
     take : int
-        Takes are different ways of doing it: none is much like an earlier one (`likeness.unlike_take`).
+        Takes are different ways of doing it: none is much like an earlier one (`takes.kept_take`).
 
     Returns
     -------
@@ -72,7 +73,7 @@ def action(performer: Performer, label: str, take: int = 0) -> Clip:
         For an unknown label, listing those there are.
     """
     row = find_row(label)
-    return unlike_take(lambda number, attempt: _draw(performer, row, number, attempt), take)
+    return kept_take(lambda number, attempt: _draw(performer, row, number, attempt), take)
 
 
 def find_row(label: str) -> ActionRow:
@@ -96,4 +97,6 @@ def _draw(performer: Performer, row: ActionRow, take: int, attempt: int) -> Clip
     if rng.random() < 0.1:
         hand = 1 - hand
     PLANS[row.code](performer, score, rng, row, Cue(lead, seconds - lead - tail, hand))
-    return render(performer, score, rng)
+    # nobody is cut off with an arm in the air
+    ends = [key.start + key.duration for key in (*score.arms[0], *score.arms[1], *score.gaze, *score.trunk)]
+    return render(performer, replace(score, seconds=max(seconds, *ends)), rng)

@@ -182,7 +182,7 @@ def _trunk_turns(performer, trunk, gaze, weight) -> np.ndarray:
     head = rot.from_euler(np.add(gaze, [0.0, down, performer.head_tilt]), "YXZ")
     # a neck goes no further; the head then waits for the trunk to bring it round
     bend = rot.to_rotation_vector(rot.multiply(rot.inverse(chest), head))
-    half = rot.from_rotation_vector(0.5 * _soft_limit(bend, np.deg2rad([52.0, 70.0, 30.0])))
+    half = rot.from_rotation_vector(0.5 * _soft_limit(bend, np.deg2rad([50.0, 68.0, 26.0])))
     carried = rot.from_euler(np.stack([forward + zero, zero, zero], -1), "XYZ")
     turns[:, skeleton.index("Neck")] = rot.multiply(half, carried)
     turns[:, skeleton.index("Head")] = rot.multiply(rot.inverse(carried), half)

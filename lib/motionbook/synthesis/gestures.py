@@ -7,7 +7,7 @@ import numpy as np
 from motionbook.synthesis.arms import ARM_POSES
 from motionbook.synthesis.body import Score, arm_state
 from motionbook.synthesis.performer import Performer
-from motionbook.synthesis.plans import SIGN, current_arm, lean, look, move_arm, move_time
+from motionbook.synthesis.plans import SIGN, arm_time, current_arm, lean, look, move_arm, move_time
 from motionbook.synthesis.signals import Wiggle
 
 
@@ -112,7 +112,7 @@ def add_gesture(
         Seconds, reach and return included.
     size : float
         Scales the lean of the trunk and the rhythm's swing.
-    back : (left, right) arm states or pose names, optional
+    back : (left, right) arm states, optional
         Where the arms go afterwards; by default where they were.
 
     Returns
@@ -126,7 +126,6 @@ def add_gesture(
     far = 1.25 if touch.pose in ("over shoulder", "middle back", "knee", "shin", "head back") else 1.0
     reach = min(move_time(performer, rng, 0.85, 1.2) * far, 0.42 * duration)
     home = min(move_time(performer, rng, 0.9, 1.3) * far, 0.42 * duration)
-    leave = start + duration - home
     # whichever arm touches the other is placed second
     acting, helping = touch.pose, touch.other
     if helping and ARM_POSES[acting].frame.startswith("Other"):
@@ -138,12 +137,12 @@ def add_gesture(
     if helping:
         move_arm(performer, score, rng, 1 - side, helping, start + rng.uniform(0.0, 0.2), reach)
     there = move_arm(performer, score, rng, side, acting, start, reach)
+    leave = max(start + duration - arm_time(performer, side, acting, back[side], home), there + 0.15)
     rate, *swing = touch.rhythm
     if rate > 0.0 and leave - there > 0.3:
         swing = np.array(swing) * [sign, 1.0, 1.0] * size * rng.uniform(0.8, 1.3)
         wiggle = Wiggle(rate * rng.uniform(0.85, 1.2) * performer.tempo**0.5, swing, there - 0.1 * reach, leave)
         score.arms[side][-1] = score.arms[side][-1]._replace(wiggles=(wiggle,))
-    leave = max(leave, there + 0.15)
     if touch.gaze is not None:
         goal = np.deg2rad(np.array(touch.gaze) * [sign, 1.0] + rng.normal(0.0, 4.0, 2))
         look(performer, score, rng, start + rng.uniform(-0.1, 0.25) * reach, goal, (0.0, 0.0), pace=0.9)

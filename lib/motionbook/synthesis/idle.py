@@ -9,7 +9,6 @@ import numpy as np
 from motionbook.clip import Clip
 from motionbook.synthesis.body import Score, render
 from motionbook.synthesis.gestures import TOUCHES, add_gesture
-from motionbook.synthesis.likeness import unlike_take
 from motionbook.synthesis.performer import Performer, random_stream
 from motionbook.synthesis.plans import (
     LINKED,
@@ -23,6 +22,7 @@ from motionbook.synthesis.plans import (
     standing,
     step,
 )
+from motionbook.synthesis.takes import kept_take
 
 # How often one gesture comes up beside another while waiting
 FIDGETS = {
@@ -44,7 +44,7 @@ def idle(performer: Performer, seconds: float, take: int = 0) -> Clip:
     performer : Performer
     seconds : float
     take : int
-        Takes of one person are different stretches of waiting (`likeness.unlike_take`); the same number gives the
+        Takes of one person are different stretches of waiting (`takes.kept_take`); the same number gives the
         same motion.
 
     Returns
@@ -52,7 +52,7 @@ def idle(performer: Performer, seconds: float, take: int = 0) -> Clip:
     Clip
         30 fps, LaFAN1's joints at the person's lengths; it starts near the origin and faces +Z.
     """
-    return unlike_take(lambda number, attempt: _wait(performer, seconds, number, attempt), take)
+    return kept_take(lambda number, attempt: _wait(performer, seconds, number, attempt), take)
 
 
 def _wait(performer: Performer, seconds: float, take: int, attempt: int) -> Clip:

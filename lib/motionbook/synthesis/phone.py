@@ -5,10 +5,10 @@ import numpy as np
 from motionbook.clip import Clip
 from motionbook.synthesis.body import Score, render
 from motionbook.synthesis.idle import plan_weight
-from motionbook.synthesis.likeness import unlike_take
 from motionbook.synthesis.performer import Performer, random_stream
 from motionbook.synthesis.plans import current_arm, hold_time, lean, look, move_arm, move_time, standing
 from motionbook.synthesis.signals import Wiggle
+from motionbook.synthesis.takes import kept_take
 
 # What the other hand does while one holds the phone
 _COMPANY = {"phone support": 3.0, "hang": 2.0, "pocket": 1.5, "hold arm": 1.2, "hip": 0.4}
@@ -16,7 +16,7 @@ _COMPANY = {"phone support": 3.0, "hang": 2.0, "pocket": 1.5, "hold arm": 1.2, "
 
 def phone(performer: Performer, seconds: float, take: int = 0) -> Clip:
     """The person using a phone while waiting; parameters and result as in `idle.idle`."""
-    return unlike_take(lambda number, attempt: _use(performer, seconds, number, attempt), take)
+    return kept_take(lambda number, attempt: _use(performer, seconds, number, attempt), take)
 
 
 def _use(performer: Performer, seconds: float, take: int, attempt: int) -> Clip:

@@ -128,18 +128,28 @@ def move_arm(
     """
     state = arm_state(performer, side, goal, rng, other) if isinstance(goal, str) else goal
     before = current_arm(score, side)
-    names = {before.pose.name, state.pose.name}
-    via = None
-    if len(names & set(BEHIND)) == 1 and names & {*FRONT, "clasp back", "lower back", "middle back"}:
-        via = "hang wide"
-    elif len(names & set(HIGH)) == 1:
-        via = "raised"
-    duration = max(duration, _travel(performer, side, before, state) / (0.9 * performer.tempo))
+    via, lead, duration = _route(performer, side, before, state, duration)
     if via:
-        score.arms[side].append(ArmKey(time, 0.8 * duration, arm_state(performer, side, via, rng)))
-        time += 0.35 * duration
-    score.arms[side].append(ArmKey(time, duration, state, tuple(wiggles)))
-    return time + duration
+        score.arms[side].append(ArmKey(time, 0.75 * duration, arm_state(performer, side, via, rng)))
+    score.arms[side].append(ArmKey(time + lead, duration, state, tuple(wiggles)))
+    return time + lead + duration
+
+
+def arm_time(performer: Performer, side: int, before: ArmState, after: ArmState, duration: float) -> float:
+    """Seconds that `move_arm` takes from one pose to another when asked to take ``duration``."""
+    _, lead, duration = _route(performer, side, before, after, duration)
+    return lead + duration
+
+
+def _route(performer, side, before: ArmState, after: ArmState, duration: float) -> tuple[str | None, float, float]:
+    """The pose on the way, if any, the lead it needs, and the time of the move itself, not faster than people move."""
+    names = {before.pose.name, after.pose.name}
+    duration = max(duration, _travel(performer, side, before, after) / (0.95 * performer.tempo))
+    if len(names & set(BEHIND)) == 1 and names & {*FRONT, "clasp back", "lower back", "middle back"}:
+        return "hang wide", 0.35 * duration, 0.9 * duration
+    if len(names & set(HIGH)) == 1:
+        return "raised", 0.30 * duration, 0.85 * duration
+    return None, 0.0, duration
 
 
 def _travel(performer: Performer, side: int, before: ArmState, after: ArmState) -> float:

@@ -1,4 +1,4 @@
-"""How alike two takes of one person are, by the joints of the arms, and takes drawn so that they are not."""
+"""Takes that may be kept: no joint beyond its range, and no take of a person much like another."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.clip import Clip
+from motionbook.synthesis.anatomy import beyond_limits
 
 ARM_JOINTS = ("LeftArm", "LeftForeArm", "RightArm", "RightForeArm")
 MOST_ALIKE = 0.85  # what is let through; the promise is .9
@@ -27,8 +28,11 @@ def arm_correlations(a: Clip, b: Clip) -> dict[str, float]:
     return out
 
 
-def unlike_take(draw: Callable[[int, int], Clip], take: int) -> Clip:
-    """A take that is not like the ones before it.
+def kept_take(draw: Callable[[int, int], Clip], take: int) -> Clip:
+    """A take in which every joint stays within its range and that is not like the takes before it.
+
+    What is drawn almost always keeps to the ranges of `anatomy.LIMITS`; chance brings a shoulder a few degrees beyond
+    in about one clip of a thousand, and that one is drawn again.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ def unlike_take(draw: Callable[[int, int], Clip], take: int) -> Clip:
     ValueError
         For a negative take.
     RuntimeError
-        When 200 draws in a row correlate above `MOST_ALIKE` with an earlier take in some arm joint.
+        When 200 draws in a row leave a range or correlate above `MOST_ALIKE` with an earlier take in an arm joint.
     """
     if take < 0:
         raise ValueError(f"take: expected 0 or more, got {take}")
@@ -50,10 +54,14 @@ def unlike_take(draw: Callable[[int, int], Clip], take: int) -> Clip:
     for number in range(take + 1):
         for attempt in range(_DRAWS):
             clip = draw(number, attempt)
-            if all(max(arm_correlations(clip, other).values()) <= MOST_ALIKE for other in kept):
+            alike = (max(arm_correlations(clip, other).values()) for other in kept)
+            if all(value <= MOST_ALIKE for value in alike) and not beyond_limits(clip):
                 break
         else:
-            raise RuntimeError(f"take {number}: {_DRAWS} draws were all too much like an earlier take; ask for fewer")
+            raise RuntimeError(
+                f"take {number}: {_DRAWS} draws were all beyond a joint's range or too much like an earlier take; "
+                "ask for fewer takes"
+            )
         kept.append(clip)
     return kept[-1]
 
