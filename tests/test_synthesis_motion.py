@@ -37,7 +37,7 @@ def test_planted_feet_move_less_than_a_centimetre(motions):
             for run in planted_runs(ankle, toe):
                 contacts += 1
                 for place in (ankle[run], toe[run]):
-                    slip = np.linalg.norm(place - np.median(place, axis=0), axis=-1).max()
+                    slip = np.linalg.norm((place - np.median(place, axis=0))[:, [0, 2]], axis=-1).max()
                     assert slip < 0.01, (name, side, run)
     assert contacts > 2 * len(motions)  # some feet are lifted and set down again
 

@@ -26,7 +26,7 @@ class ActionRow(NamedTuple):
     clips: int
 
 
-# In the table's order, with the data set's own codes.
+# In the table's order; codes in the manner of the one that is published, lb_lef, as `data.names` reads them.
 ACTION_ROWS = (
     ActionRow("l_up", "look up/sky", 27943, 98),
     ActionRow("l_aro", "look around", 20338, 92),

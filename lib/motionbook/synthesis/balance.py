@@ -67,7 +67,11 @@ def place_feet(performer: Performer, steps: Sequence[Step], seconds) -> Feet:
     for side in (0, 1):
         first = [*home[side], out[side] * performer.toe_out[side]]
         mine = [step for step in steps if step.side == side]
-        keys = [Key(s.start, s.duration, np.array([*s.place, out[side] * s.toe_out])) for s in mine]
+        # up first, then across: a foot that still carries weight does not slide
+        keys = [
+            Key(s.start + 0.15 * s.duration, 0.7 * s.duration, np.array([*s.place, out[side] * s.toe_out]))
+            for s in mine
+        ]
         path = blend_keys(first, keys, seconds)
         lift = np.zeros(len(seconds))
         for step in mine:
