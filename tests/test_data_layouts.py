@@ -325,6 +325,31 @@ def test_lafan1(shared_data):
 def test_lafan1s_names_with_other_joints_are_not_called_lafan1(tmp_path):
     dataset = open_dataset(touch(tmp_path / "mine", "walk1_subject1.bvh"))
     assert dataset.layout == "lafan1" and dataset.label == "reader's folder mine"
+    # on LaFAN1's skeleton, but not its actor: retargeted clips of anybody look like this
+    write_bvh(standing(), tmp_path / "retargeted" / "walk1_subject1.bvh")
+    assert open_dataset(tmp_path / "retargeted").label == "reader's folder retargeted"
+
+
+def test_motionbooks_own_results_are_called_what_they_are(tmp_path):
+    write_bvh(standing(), tmp_path / "results" / "01_capture" / "clips" / "00_idle.bvh")
+    (tmp_path / "results" / "runs").mkdir()
+    record = tmp_path / "results" / "runs" / "01_capture.json"
+    record.write_text(json.dumps({"data_label": "embedded performers (synthetic)"}))
+    dataset = open_dataset(tmp_path / "results" / "01_capture" / "clips")
+    assert dataset.kind == "synthetic"
+    assert dataset.label == "01_capture/clips of a Motionbook run on embedded performers (synthetic)"
+    record.write_text(json.dumps({"data_label": "ReActIdle, real, MIT"}))
+    assert open_dataset(tmp_path / "results" / "01_capture" / "clips").kind == "real"
+    with pytest.raises(ValueError, match=r"got the results of all chapters; name .*02_cleaning/dataset"):
+        open_dataset(tmp_path / "results")
+
+
+def test_linked_folders_are_looked_into(tmp_path):
+    touch(tmp_path / "disk", "walk_subject3.bvh")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "there").symlink_to(tmp_path / "disk")
+    (tmp_path / "disk" / "back").symlink_to(tmp_path / "disk")
+    assert list(found(open_dataset(tmp_path / "mine"))) == ["walk_subject3.bvh"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -34,6 +35,44 @@ def write_whole(path: str | Path, content: str | bytes | Callable[[Path], None])
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def files_below(folder: str | Path) -> list[Path]:
+    """All files below a folder in a fixed order, linked folders included; a link back to a folder above ends there."""
+    found, seen = [], set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        here = os.path.realpath(place)
+        if here in seen:
+            folders.clear()
+            continue
+        seen.add(here)
+        folders.sort()
+        found += [path for path in (Path(place, name) for name in names) if path.is_file()]
+    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
+
+
+@contextmanager
+def held(path: str | Path, refusal: str):
+    """Hold a lock file for the time of a with block; the system lets go of it when the process ends in any way.
+
+    Raises
+    ------
+    RuntimeError
+        With ``refusal`` when another process holds it.
+    """
+    from filelock import FileLock, Timeout
+
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RuntimeError(refusal) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_csv(path: str | Path, frame, *, index: bool = False) -> Path:

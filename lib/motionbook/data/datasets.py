@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from motionbook.data.catalogue import find_manifest
+from motionbook.files import files_below
 
 LISTING = "dataset.json"
 
@@ -73,25 +74,37 @@ class DataSet:
 
 def bvh_files(folder: Path) -> list[Path]:
     """All BVH files below a folder in a fixed order, without hidden ones."""
-    found = [
+    return [
         path
-        for path in folder.rglob("*")
-        if path.suffix.lower() == ".bvh"
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.is_file()
+        for path in files_below(folder)
+        if path.suffix.lower() == ".bvh" and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
-    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
 
 
 def joint_names(path: Path) -> tuple[str, ...]:
     """Joint names in the head of a BVH file, as written; nothing is checked."""
+    return tuple(re.findall(r"(?im)^\s*(?:ROOT|JOINT)\s+(\S+)", _head(path)))
+
+
+def _head(path: Path) -> str:
     head = []
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             if line.strip().upper().startswith("MOTION") or len(head) > 10_000:
                 break
             head.append(line)
-    return tuple(re.findall(r"(?im)^\s*(?:ROOT|JOINT)\s+(\S+)", "".join(head)))
+    return "".join(head)
+
+
+def joint_offsets(path: Path) -> list[tuple[float, ...]]:
+    """Numbers of the OFFSET lines in the head of a BVH file, end sites too; a line without gives an empty tuple."""
+    offsets = []
+    for words in re.findall(r"(?im)^\s*OFFSET\s+(.*)$", _head(path)):
+        try:
+            offsets.append(tuple(float(word) for word in words.split()))
+        except ValueError:
+            offsets.append(())
+    return offsets
 
 
 def describe(folder: Path, layout: str, clips, about, notes, *, published: bool = False) -> DataSet:
@@ -100,7 +113,11 @@ def describe(folder: Path, layout: str, clips, about, notes, *, published: bool 
     words = {"staystill": "StayStill's layout", "reactidle": "ReActIdle's layout", "lafan1": "LaFAN1's names"}
     notes = [f"recognised as {words.get(layout, 'a folder of BVH files')}", *notes]
     reading = {}
-    if about["label"]:
+    own = {} if about["label"] else _of_results(folder)
+    if own:
+        told = own
+        notes.append("lies in a results folder of Motionbook, whose record describes it")
+    elif about["label"]:
         told = {name: about[name] for name in ("name", "label", "kind", "licence", "fps_note")}
         notes.append(f"described by its {LISTING}")
     elif published:
@@ -124,6 +141,32 @@ def describe(folder: Path, layout: str, clips, about, notes, *, published: bool 
     read = MappingProxyType(reading)
     clips = tuple(ClipFile(**{**vars(clip), "read": read}) for clip in clips)
     return DataSet(**told, clips=clips, layout=layout, path=folder, folds=about["folds"], notes=tuple(notes))
+
+
+def _of_results(folder: Path) -> dict[str, str]:
+    """Words for a folder among a chapter's artefacts, from the chapter's record; empty for any other folder.
+
+    Motionbook's own clips carry no listing outside of chapter 2, and must not pass for recordings of the reader's.
+    """
+    folder = folder.resolve()
+    if any(folder.glob("runs/0[0-9]_*.json")):
+        raise ValueError(
+            f"{folder}: expected motion, got the results of all chapters; name {folder}/02_cleaning/dataset"
+        )
+    for chapter in (folder, *folder.parents):
+        record = chapter.parent / "runs" / f"{chapter.name}.json"
+        try:
+            label = str(json.loads(record.read_text(encoding="utf-8"))["data_label"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        return {
+            "name": chapter.name,
+            "label": f"{below(folder, chapter.parent)} of a Motionbook run on {label}",
+            "kind": "synthetic" if re.search("(?i)synthe|simulat|embedded|procedural", label) else "real",
+            "licence": "as what it was made from",
+            "fps_note": "frame rates as the files state them",
+        }
+    return {}
 
 
 def listing(folder: Path) -> dict:

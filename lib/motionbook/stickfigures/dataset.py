@@ -18,7 +18,7 @@ import numpy as np
 
 from motionbook.checks import check_finite, check_shape
 from motionbook.clip import Clip
-from motionbook.files import write_whole
+from motionbook.files import files_below, write_whole
 from motionbook.kinematics import forward_kinematics
 from motionbook.skeletons import CSKEL27
 from motionbook.stickfigures.camera import CANVAS, FigureMotion, View, figure_motion, project
@@ -69,7 +69,7 @@ def find_motions(folder: str | Path) -> list[Path]:
 
     A .npz counts when it holds ``posed_joints`` of 27 joints.
     """
-    return [path for path in sorted(Path(folder).rglob("*.npz")) if _is_motion(path)]
+    return [path for path in files_below(Path(folder)) if path.suffix == ".npz" and _is_motion(path)]
 
 
 def _is_motion(path):
