@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from motionbook import pipeline
+from motionbook.files import held
 from motionbook.notebooks import render_ipynb, sync_notebooks
 
 CHAPTER = """\
@@ -133,7 +134,7 @@ def test_a_failure_names_chapter_cell_and_error_and_keeps_the_notebook(book):
 
 
 def test_unknown_parameters_chapters_and_data_are_refused(book, tmp_path):
-    with pytest.raises(ValueError, match=r"01_capture: no parameter colour; it has .*factor"):
+    with pytest.raises(ValueError, match=r"no parameter colour; 01_capture has factor; 02_cleaning"):
         book.run(parameters=(("colour", 1),))
     assert book.run("01", seed=2, parameters=(("factor", 5),)) == {"01_capture": "done"}
     assert (book.out / "01_capture" / "clips" / "a.txt").read_text() == "10"
@@ -143,6 +144,79 @@ def test_unknown_parameters_chapters_and_data_are_refused(book, tmp_path):
         book.run(data=str(tmp_path / "nowhere"))
     with pytest.raises(ValueError, match="budget: expected one of smoke, reduced, full"):
         book.run(budget="huge")
+    with pytest.raises(ValueError, match="seed is an option of its own, such as --seed"):
+        book.run(parameters=(("seed", 1),))
+    with pytest.raises(ValueError, match="seed: expected 0 or more, got -1"):
+        book.run(seed=-1)
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match="out: expected a folder"):
+        book.run(out=tmp_path / "file")
+
+
+def test_data_that_no_chapter_can_read_or_that_holds_the_results_is_refused(book, tmp_path):
+    data = tmp_path / "mine"
+    data.mkdir()
+    (data / "notes.txt").touch()
+    with pytest.raises(NotADirectoryError, match="data: expected a folder of BVH files, got the file"):
+        book.run(data=str(data / "notes.txt"))
+    with pytest.raises(FileNotFoundError, match=r"neither \.bvh files nor"):
+        book.run(data=str(data))
+    (data / "a.bvh").write_text("one")
+    with pytest.raises(ValueError, match="lie in one another"):
+        book.run(data=str(data), out=data / "results")
+    # clearing a chapter would delete the data
+    with pytest.raises(ValueError, match="lie in one another"):
+        book.run(data=str(data), out=tmp_path)
+    assert (data / "a.bvh").is_file()
+    # a linked folder counts as one that lies there
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "there").symlink_to(data)
+    (data / "back").symlink_to(data)
+    assert book.run("01", data=str(tmp_path / "links")) == {"01_capture": "done"}
+    (data / "a.bvh").write_text("two")
+    assert book.run("01", data=str(tmp_path / "links")) == {"01_capture": "done"}
+
+
+def test_a_parameter_goes_to_the_chapters_that_have_it_and_its_file_is_compared_by_content(book, tmp_path, monkeypatch):
+    source = book.notebooks / "02_cleaning.py"
+    source.write_text(source.read_text().replace("factor: int = 1", 'answers: str = ""').replace("factor=factor", ""))
+    sync_notebooks(book.notebooks)
+    monkeypatch.chdir(tmp_path)
+    Path("answers.csv").write_text("one")
+    given = (("answers", "answers.csv"), ("factor", 3))
+    assert book.run(parameters=given) == {"01_capture": "done", "02_cleaning": "done"}
+    assert book.record("01_capture")["parameters"] == {"factor": 3}
+    assert str(tmp_path / "answers.csv") in (book.out / "executed" / "02_cleaning.ipynb").read_text()
+    assert book.run(parameters=given) == {"01_capture": "unchanged", "02_cleaning": "unchanged"}
+    Path("answers.csv").write_text("two")
+    assert book.run(parameters=given) == {"01_capture": "unchanged", "02_cleaning": "done"}
+
+
+def test_two_runs_do_not_write_to_one_folder(book):
+    with held(book.out / "runs" / ".lock", "never"):
+        with pytest.raises(
+            RuntimeError, match=r"another run is writing to .*results; wait for it or name another --out"
+        ):
+            book.run()
+    assert book.run("01") == {"01_capture": "done"}
+
+
+def test_spoiled_files_of_the_runner_mean_work_done_again(book, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a.bvh").write_text("one")
+    book.run("01", data=str(data))
+    for name in ("01_capture.state.json", "data_files.json"):
+        (book.out / "runs" / name).write_text('{"key": ')
+    assert book.run("01", data=str(data)) == {"01_capture": "done"}
+    assert book.run("01", data=str(data)) == {"01_capture": "unchanged"}
+    # artefacts may lie on another disk: the link goes, what it points to stays
+    elsewhere = tmp_path / "disk"
+    elsewhere.mkdir()
+    (elsewhere / "kept.txt").touch()
+    (book.out / "01_capture" / "models").symlink_to(elsewhere)
+    assert book.run("01", data=str(data), force=True) == {"01_capture": "done"}
+    assert (elsewhere / "kept.txt").is_file()
 
 
 def test_a_notebook_that_lags_behind_its_source_is_refused(book):

@@ -10,7 +10,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-
 from motionbook import pipeline
 from motionbook.files import sha256
 from motionbook.report.provenance import CHAPTERS

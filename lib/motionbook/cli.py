@@ -35,14 +35,24 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--budget", choices=BUDGETS, default="smoke", help="sizes of everything (default: smoke)")
     run.add_argument("--data", default="", metavar="PATH", help="your data; without it the embedded performers")
     run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    run.add_argument("--only", nargs="+", metavar="CHAPTER", help="chapters such as 03 or 03_inbetweening")
-    run.add_argument("--jobs", type=int, default=1, metavar="N", help="processes for work that splits (default: 1)")
-    run.add_argument("--seed", type=int, default=0)
+    run.add_argument(
+        "--only", nargs="+", type=_chapter, metavar="CHAPTER", help="chapters such as 03 or 03_inbetweening"
+    )
+    run.add_argument(
+        "--jobs", type=_at_least(1), default=1, metavar="N", help="processes for work that splits (default: 1)"
+    )
+    run.add_argument("--seed", type=_at_least(0), default=0)
     run.add_argument("--device", default="cpu", help="torch device of chapters that train (default: cpu)")
     run.add_argument("--force", action="store_true", help="run chapters again that are done and unchanged")
     run.add_argument("--timeout", type=float, metavar="SECONDS", help="longest time for one cell (default: none)")
     run.add_argument(
-        "-p", "--parameter", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the chapters run"
+        "-p",
+        "--parameter",
+        action="append",
+        type=_parameter,
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of a chapter's own; those that lack it run without it",
     )
     run.add_argument("--notebooks", type=Path, metavar="DIR", help="default: notebooks/ of the checkout")
     run.set_defaults(command=_reproduce)
@@ -98,7 +108,7 @@ def _reproduce(options) -> int:
         seed=options.seed,
         device=options.device,
         jobs=options.jobs,
-        parameters=tuple(_parameter(text) for text in options.parameter),
+        parameters=tuple(options.parameter),
         notebooks=options.notebooks,
         force=options.force,
         timeout=options.timeout,
@@ -109,10 +119,32 @@ def _reproduce(options) -> int:
     return 0
 
 
+def _at_least(least: int):
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number of {least} or more, got {text!r}")
+        return value
+
+    return number
+
+
+def _chapter(text: str) -> str:
+    from motionbook.pipeline import find_chapter
+
+    try:
+        return find_chapter(text)
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(error.args[0]) from None
+
+
 def _parameter(text: str) -> tuple[str, object]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise ValueError(f"--parameter: expected NAME=VALUE, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
@@ -129,6 +161,8 @@ def _book(options) -> int:
 def _ledger(options) -> int:
     from motionbook.report import ledger
 
+    if not any(options.out.glob("*/tables/*.csv")):
+        print(f"note: {options.out} holds no tables yet; `motionbook reproduce` makes them", file=sys.stderr)
     cells, items = ledger.ledger(options.out)
     print((cells if options.cells else items).to_string(index=False))
     return 0
@@ -181,6 +215,10 @@ def _notebooks(options) -> int:
     from motionbook.notebooks import sync_notebooks
 
     folder = options.notebooks or Path(__file__).resolve().parents[2] / "notebooks"
+    if not any(folder.glob("[0-9][0-9]_*.py")):
+        raise FileNotFoundError(
+            f"{folder} holds no numbered .py such as 01_capture.py; pass --notebooks DIR of a checkout"
+        )
     differing = sync_notebooks(folder, check=options.check)
     for path in differing:
         print(f"{path.name} differs from {path.with_suffix('.py').name}" if options.check else f"wrote {path}")

@@ -13,9 +13,12 @@ from pathlib import Path
 
 import motionbook
 from motionbook.budgets import BUDGETS
-from motionbook.files import sha256, tree_sha256, write_whole
+from motionbook.data.datasets import bvh_files
+from motionbook.data.locations import manifests_folder
+from motionbook.files import files_below, held, sha256, tree_sha256, write_whole
 from motionbook.notebooks import code_of, notebooks_folder, sync_notebooks
 from motionbook.report.provenance import CHAPTERS
+from motionbook.stickfigures.dataset import find_motions
 
 # chapter -> the chapters whose artefacts it reads
 READS = {
@@ -47,14 +50,44 @@ class Plan:
     def __post_init__(self):
         if self.budget not in BUDGETS:
             raise ValueError(f"budget: expected one of {', '.join(BUDGETS)}, got {self.budget!r}")
-        if self.data and not Path(self.data).exists():
-            raise FileNotFoundError(f"data: {self.data} does not exist; leave --data out for the embedded data")
+        if self.data:
+            _check_data(Path(self.data), Path(self.out))
+        if Path(self.out).exists() and not Path(self.out).is_dir():
+            raise NotADirectoryError(f"out: expected a folder, {self.out} is a file; name another")
         if self.jobs < 1:
             raise ValueError(f"jobs: expected at least 1, got {self.jobs}")
+        if self.seed < 0:
+            raise ValueError(f"seed: expected 0 or more, got {self.seed}")
+        if own := sorted(_GIVEN & dict(self.parameters).keys()):
+            raise ValueError(f"parameters: {', '.join(own)} is an option of its own, such as --{own[0]}")
         chapters = tuple(dict.fromkeys(find_chapter(name) for name in self.chapters))
         object.__setattr__(self, "chapters", tuple(c for c in CHAPTERS if c in chapters))
         object.__setattr__(self, "out", Path(self.out).resolve())
         object.__setattr__(self, "data", str(Path(self.data).resolve()) if self.data else "")
+
+
+# parameters that every chapter has and that fields of a Plan set
+_GIVEN = {"budget", "data", "out", "seed", "device"}
+
+
+def _check_data(data: Path, out: Path) -> None:
+    """Refuse data that no chapter can read, or that this run would read its own results from or clear away."""
+    if not data.exists():
+        raise FileNotFoundError(f"data: {data} does not exist; leave --data out for the embedded data")
+    if not data.is_dir():
+        raise NotADirectoryError(
+            f"data: expected a folder of BVH files, got the file {data}; unpack it, or name a folder"
+        )
+    inside, around = data.resolve(), out.resolve()
+    if inside.is_relative_to(around) or around.is_relative_to(inside):
+        raise ValueError(
+            f"out: {out} and the data {data} lie in one another, so results would be taken for data; name another --out"
+        )
+    if not bvh_files(data) and not find_motions(data):
+        raise FileNotFoundError(
+            f"data: {data} holds neither .bvh files nor source motions of stick figures (.npz); leave --data out for "
+            "the embedded data"
+        )
 
 
 class ChapterFailed(RuntimeError):
@@ -87,21 +120,28 @@ def reproduce(plan: Plan, say=lambda line: None) -> dict[str, str]:
     ------
     ChapterFailed
         With chapter, cell number and error; chapters done before it stay done.
+    RuntimeError
+        When another run is writing to the same folder.
     """
+    with held(plan.out / "runs" / ".lock", f"another run is writing to {plan.out}; wait for it or name another --out"):
+        return _reproduce(plan, say)
+
+
+def _reproduce(plan: Plan, say) -> dict[str, str]:
     folder = plan.notebooks or notebooks_folder()
     sources = {chapter: _notebook(folder, chapter) for chapter in plan.chapters}
+    parameters = _parameters(plan, sources)
     code = _code_fingerprint()
     data = _data_fingerprint(plan)
     states = {}
     for chapter, source in sources.items():
-        parameters = _parameters(plan, source, chapter)
-        key = _key(plan, chapter, source, parameters, code, data)
+        key = _key(plan, chapter, source, parameters[chapter], code, data)
         if not plan.force and _is_done(plan.out, chapter, key):
             states[chapter] = "unchanged"
             say(f"{chapter}: unchanged since its last run, skipped")
             continue
         started = time.time()
-        _execute(plan, chapter, source, parameters)
+        _execute(plan, chapter, source, parameters[chapter])
         outputs = _outputs_fingerprint(plan.out, chapter)
         done = {"key": key, "outputs": outputs}
         write_whole(_state_path(plan.out, chapter), json.dumps(done) + "\n")
@@ -119,30 +159,34 @@ def _notebook(folder: Path, chapter: str) -> Path:
     return source
 
 
-def _parameters(plan: Plan, source: Path, chapter: str) -> dict:
-    """Values for the notebook's parameters cell; a name it does not declare is refused, papermill would only warn."""
+def _parameters(plan: Plan, sources: dict[str, Path]) -> dict[str, dict]:
+    """Values for every notebook's parameters cell; a name that none declares is refused, papermill would only warn."""
     import papermill
 
-    declared = papermill.inspect_notebook(str(source))
-    if not declared:
-        raise ValueError(f"{source}: no cell tagged parameters")
-    given = {
-        "budget": plan.budget,
-        "data": plan.data,
-        "out": str(plan.out),
-        "seed": plan.seed,
-        "device": plan.device,
-        **dict(plan.parameters),
+    declared = {chapter: set(papermill.inspect_notebook(str(source))) for chapter, source in sources.items()}
+    for chapter, names in declared.items():
+        if missing := sorted(_GIVEN - names):
+            raise ValueError(f"{sources[chapter]}: its cell tagged parameters lacks {', '.join(missing)}")
+    # a notebook runs in its own folder, where a file named relative to the reader's would not be found
+    own = {name: str(Path(v).resolve()) if _is_file(v) else v for name, v in plan.parameters}
+    if unknown := sorted(set(own) - set().union(*declared.values())):
+        there = [
+            f"{chapter} has {', '.join(sorted(names - _GIVEN))}"
+            for chapter, names in declared.items()
+            if names - _GIVEN
+        ]
+        raise ValueError(
+            f"no parameter {', '.join(unknown)}; {'; '.join(there) or 'these chapters have none of their own'}"
+        )
+    given = {"budget": plan.budget, "data": plan.data, "out": str(plan.out), "seed": plan.seed, "device": plan.device}
+    return {
+        chapter: {**given, **{name: value for name, value in own.items() if name in names}}
+        for chapter, names in declared.items()
     }
-    unknown = sorted(set(given) - set(declared))
-    if unknown:
-        raise ValueError(f"{chapter}: no parameter {', '.join(unknown)}; it has {', '.join(sorted(declared))}")
-    return given
 
 
 def _code_fingerprint() -> str:
-    library = Path(motionbook.__file__).parent
-    manifests = library.parents[1] / "data_manifests"
+    library, manifests = Path(motionbook.__file__).parent, manifests_folder()
     return tree_sha256([*library.rglob("*.py")], library) + tree_sha256(manifests.rglob("*.yaml"), manifests)
 
 
@@ -152,17 +196,19 @@ def _data_fingerprint(plan: Plan) -> str:
         return "embedded"
     root = Path(plan.data)
     known_path = plan.out / "runs" / "data_files.json"
-    known = json.loads(known_path.read_text()) if known_path.is_file() else {}
+    known = _read_json(known_path)
     seen = {}
-    for path in sorted([root] if root.is_file() else (p for p in root.rglob("*") if p.is_file())):
+    for path in files_below(root):
         facts = path.stat()
         stamp = [facts.st_size, facts.st_mtime_ns]
         old = known.get(str(path))
         seen[str(path)] = old if old and old[:2] == stamp else [*stamp, sha256(path)]
-    if not seen:
-        raise FileNotFoundError(f"data: {root} holds no files")
     write_whole(known_path, json.dumps(seen, indent=1) + "\n")
     return json.dumps([(Path(name).relative_to(root).as_posix(), entry[2]) for name, entry in seen.items()])
+
+
+def _is_file(value) -> bool:
+    return isinstance(value, str) and bool(value) and Path(value).is_file()
 
 
 def _key(plan: Plan, chapter: str, source: Path, parameters: dict, code: str, data: str) -> str:
@@ -171,6 +217,7 @@ def _key(plan: Plan, chapter: str, source: Path, parameters: dict, code: str, da
     read = [_outputs_fingerprint(plan.out, parent) for parent in READS[chapter]]
     # where results lie does not change what they are
     values = {name: value for name, value in parameters.items() if name not in ("out", "data")}
+    values |= {name: sha256(value) for name, value in values.items() if _is_file(value)}
     parts = [chapter, code_of(source), code, data, json.dumps(values, sort_keys=True, default=str), *read]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -194,8 +241,17 @@ def _is_done(out: Path, chapter: str, key: str) -> bool:
     state, record = _state_path(out, chapter), out / "runs" / f"{chapter}.json"
     if not (state.is_file() and record.is_file() and executed_path(out, chapter).is_file()):
         return False
-    done = json.loads(state.read_text())
-    return done["key"] == key and done["outputs"] == _outputs_fingerprint(out, chapter)
+    done = _read_json(state)
+    return done.get("key") == key and done.get("outputs") == _outputs_fingerprint(out, chapter)
+
+
+def _read_json(path: Path) -> dict:
+    """What a file of the runner's own says; nothing when it is missing or spoiled, the work is then done again."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _execute(plan: Plan, chapter: str, source: Path, parameters: dict) -> None:
@@ -265,10 +321,10 @@ def _clear(folder: Path) -> None:
     import shutil
 
     for path in folder.iterdir() if folder.is_dir() else ():
-        if path.is_dir() and path.name != "checkpoints":
-            shutil.rmtree(path)
-        elif path.is_file():
+        if path.is_symlink() or path.is_file():
             path.unlink()
+        elif path.name != "checkpoints":
+            shutil.rmtree(path)
 
 
 class _environment:
