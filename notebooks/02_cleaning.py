@@ -24,6 +24,7 @@ annotations: str = ""  # CSV of ranges to remove: Animation name,From frame,To f
 
 # %%
 from functools import partial
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 from IPython.display import display
@@ -48,7 +49,9 @@ sizes = budgets.sizes(budget, "02_cleaning")
 
 # %%
 opened = dataset.open_takes(data)
-if opened is None:
+if opened:
+    report.note_data(run, [take.path for take in opened.takes])
+else:
     if data:
         print(f"{data} holds no BVH file; the embedded performers are used")
     size = budgets.sizes(budget, "01_capture")
@@ -69,7 +72,10 @@ print(*notes, sep="\n")
 # frame and faces forward, and retargeted to LaFAN1's 22 joints. What cannot be used is listed with its reason.
 
 # %%
-listed = faults.read_annotations(annotations) if annotations else None
+listed = None
+if annotations:
+    report.note_data(run, [annotations], root=Path(annotations).parent)
+    listed = faults.read_annotations(annotations)
 built = build_dataset(takes, run.folder / "dataset", about=about, folds=folds, seed=seed, root=root, annotations=listed)
 for skip in built.skipped:
     print(f"skipped {skip['path']}: {skip['reason']}")

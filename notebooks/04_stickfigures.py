@@ -50,6 +50,7 @@ sources = building.source_motions(
     data, run.folder / "motions", prompts=sizes["prompts"], seeds=sizes["seeds"], limit=sizes["motions"]
 )
 run.data_label = sources.label
+report.note_data(run, sources.paths)
 frames = inputs.window(sources.motions, sizes["frames"])
 built = building.build(sources.motions, run.folder / "frames", frames=frames, size=sizes["size"])
 report.save_csv(run, "frames/index.csv", built.clips)

@@ -27,6 +27,8 @@ device: str = "cpu"
 responses: str = ""
 
 # %%
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import pandas as pd
 from motionbook import budgets, perception, report
@@ -66,7 +68,8 @@ report.show_table(
 # %%
 if responses:
     answers = perception.read_responses(responses)
-    run.data_label = f"answers of {responses}"
+    report.note_data(run, [responses], root=Path(responses).parent)
+    run.data_label = f"answers of {Path(responses).name} on clips from {origin}"
 else:
     answers = raters.pairwise_study(quality, sizes["participants"], seed)
     run.data_label = f"simulated raters (no person answered) of clips from {origin}"

@@ -8,7 +8,7 @@ import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -107,6 +107,26 @@ def take_inputs(run: ChapterRun, chapter: str, pattern: str, make: Callable[[Pat
         }
     )
     return folder
+
+
+def note_data(run: ChapterRun, paths: Iterable[str | Path], root: str | Path | None = None) -> None:
+    """Record the reader's own files that a chapter read, with their hashes; none leaves no entry.
+
+    They are named relative to ``root``, the reader's data folder when left out.
+    """
+    paths = sorted(Path(path) for path in paths)
+    if not paths:
+        return
+    root = Path(run.data if root is None else root)
+    run.inputs.append(
+        {
+            "chapter": "data",
+            "pattern": root.name,
+            "made_here": False,
+            "sha256": tree_sha256(paths, root),
+            "files": {path.relative_to(root).as_posix(): sha256(path) for path in paths},
+        }
+    )
 
 
 def inherited_label(run: ChapterRun, chapter: str, otherwise: str) -> str:

@@ -25,11 +25,12 @@ from motionbook.synthesis.prompts import released_prompts
 
 
 class Sources(NamedTuple):
-    """Source motions, words that say where they come from, and whether they are the reader's."""
+    """Source motions, words that say where they come from, whether a reader gave them, and the files then."""
 
     motions: tuple[SourceMotion, ...]
     label: str
     given: bool
+    paths: tuple[Path, ...] = ()
 
 
 class Built(NamedTuple):
@@ -59,9 +60,10 @@ def source_motions(data: str, folder: str | Path, *, prompts: int, seeds, limit:
     paths = find_motions(data) if data and Path(data).is_dir() else []
     if paths:
         count = min(limit, len(paths))
-        motions = tuple(read_motion(paths[int((i + 0.5) * len(paths) / count)]) for i in range(count))
+        taken = tuple(paths[int((i + 0.5) * len(paths) / count)] for i in range(count))
         share = f"{count}" if count == len(paths) else f"{count} of {len(paths)}"
-        return Sources(motions, f"{share} source motions of the reader ({Path(data).resolve().name})", True)
+        label = f"{share} source motions of the reader ({Path(data).resolve().name})"
+        return Sources(tuple(map(read_motion, taken)), label, True, taken)
     performed = tuple(prompt for prompt in released_prompts() if prompt.text in PERFORMANCES)[:prompts]
     # read back through the reader of the published files, so that no other path exists
     motions = tuple(read_motion(path) for path in write_prompt_motions(folder, performed, seeds))
