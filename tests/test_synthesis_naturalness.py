@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from motionbook.clip import Clip
+from motionbook.inbetweening.evaluation import position_moments, position_statistics
 from motionbook.inbetweening.naturalness import compare_idle, idle_statistics, recorded_statistics, reference_clips
+from motionbook.inbetweening.windows import STATISTICS, make_windows
 from motionbook.skeletons import LAFAN1
 from motionbook.synthesis.naturalness import SLOPE, SPEED, STILL, comparison, motion_statistics, spectral_slope
 from motionbook.synthesis.performers import idle, make_performer
@@ -79,6 +81,12 @@ def test_embedded_idle_is_within_a_factor_of_two_of_the_recorded_values(embedded
     assert table["within factor 2"].all(), table.to_string()
     assert len(table) == 3 + 2 * 2 * 4
     assert "shipped" in table.attrs["note"] and "30" in table.attrs["note"]
+
+
+def test_no_coordinate_of_a_foot_is_frozen(embedded):
+    """L2P divides by the spread of each coordinate: feet that never lift made it 18 times too large in one cast."""
+    _, std = position_statistics([position_moments(make_windows(embedded, *STATISTICS))])
+    assert std.min() > 0.1  # cm
 
 
 def test_the_table_notices_people_who_move_too_little(embedded):

@@ -8,7 +8,7 @@ from motionbook.synthesis.balance import home_feet
 from motionbook.synthesis.body import Score
 from motionbook.synthesis.gestures import TOUCHES, add_gesture
 from motionbook.synthesis.performer import Performer
-from motionbook.synthesis.plans import SIGN, draw_rest, lean, look, move_arm, move_time, shift_weight, step
+from motionbook.synthesis.plans import SIGN, draw_rest, ease_foot, lean, look, move_arm, move_time, shift_weight, step
 
 
 class Cue(NamedTuple):
@@ -293,7 +293,9 @@ def _balance(performer, score, rng, row, cue):
     for k in range(swaps):
         level = -np.sign(level) * rng.uniform(0.75, 0.95)
         time = start + (k + rng.uniform(-0.12, 0.12)) * duration / swaps
-        shift_weight(score, max(time, 0.6), min(move_time(performer, rng, 1.0, 1.9), duration / swaps), level)
+        span = min(move_time(performer, rng, 1.0, 1.9), duration / swaps)
+        shift_weight(score, max(time, 0.6), span, level)
+        ease_foot(performer, score, rng, level, max(time, 0.6) + span, start + (k + 0.85) * duration / swaps)
         lean(
             score,
             time,

@@ -16,7 +16,7 @@ from motionbook.inverse_kinematics import two_bone_pose
 from motionbook.kinematics import world_pose
 from motionbook.skeletons import t_pose
 from motionbook.synthesis import anatomy
-from motionbook.synthesis.performer import SIDES, TOE_HEIGHT, Performer
+from motionbook.synthesis.performer import FOOT_PITCH, SIDES, TOE_HEIGHT, Performer
 from motionbook.synthesis.signals import Key, blend_keys, minimum_jerk
 
 
@@ -29,6 +29,15 @@ class Step(NamedTuple):
     place: tuple[float, float]
     toe_out: float
     lift: float
+
+
+class Roll(NamedTuple):
+    """A foot that stays and rolls: side, start and duration (s), and pitch (radians, heel up or, below 0, toes up)."""
+
+    side: int
+    start: float
+    duration: float
+    pitch: float
 
 
 class Pose(NamedTuple):
@@ -59,8 +68,8 @@ class Feet(NamedTuple):
     pitch: np.ndarray
 
 
-def place_feet(performer: Performer, steps: Sequence[Step], seconds) -> Feet:
-    """Ankles and foot angles: flat and still, but for the steps."""
+def place_feet(performer: Performer, steps: Sequence[Step], rolls: Sequence[Roll], seconds) -> Feet:
+    """Ankles and foot angles: flat and still, but for steps, and for rolls over the planted toes or heel."""
     home = home_feet(performer)
     out = np.array([1.0, -1.0])
     ankles, yaw, pitch = np.zeros((len(seconds), 2, 3)), np.zeros((len(seconds), 2)), np.zeros((len(seconds), 2))
@@ -81,9 +90,23 @@ def place_feet(performer: Performer, steps: Sequence[Step], seconds) -> Feet:
             pitch[:, side] += (
                 np.deg2rad(260.0) * step.lift * (minimum_jerk(share / 0.4) - minimum_jerk(share / 0.8 - 0.25))
             )
+        for roll in rolls:
+            if roll.side == side:
+                rise = min(0.45, 0.4 * roll.duration)
+                since, left = seconds - roll.start, roll.start + roll.duration - seconds
+                pitch[:, side] += roll.pitch * minimum_jerk(since / rise) * minimum_jerk(left / rise)
         toe = performer.skeleton.offsets[performer.skeleton.index("LeftToe"), 0]
-        angle = np.deg2rad(21.7) + pitch[:, side]
-        ankles[:, side] = np.stack([path[:, 0], toe * np.sin(angle) + TOE_HEIGHT + lift, path[:, 1]], axis=-1)
+        # over the toes the ankle rises and comes forward; with the toes up it stays where it is
+        angle = FOOT_PITCH + np.maximum(pitch[:, side], 0.0)
+        forward = toe * (np.cos(FOOT_PITCH) - np.cos(angle))
+        ankles[:, side] = np.stack(
+            [
+                path[:, 0] + forward * np.sin(path[:, 2]),
+                toe * np.sin(angle) + TOE_HEIGHT + lift,
+                path[:, 1] + forward * np.cos(path[:, 2]),
+            ],
+            axis=-1,
+        )
         yaw[:, side] = path[:, 2]
     return Feet(ankles, yaw, pitch)
 
@@ -154,12 +177,12 @@ def _legs(performer, turns, hips, feet: Feet):
         for bone in (limb.middle - hips[:, s], limb.end - limb.middle):
             up = -bone / np.linalg.norm(bone, axis=-1, keepdims=True)
             world.append(rot.from_matrix(np.stack([hinge, up, np.cross(hinge, up)], axis=-1)))
-        level = rot.from_euler(np.stack([feet.yaw[:, s], np.zeros_like(aim), np.zeros_like(aim)], -1), "YXZ")
+        toes_up = np.minimum(feet.pitch[:, s], 0.0)
+        level = rot.from_euler(np.stack([feet.yaw[:, s], toes_up, np.zeros_like(aim)], -1), "YXZ")
         foot = rot.from_euler(np.stack([feet.yaw[:, s], feet.pitch[:, s], np.zeros_like(aim)], -1), "YXZ")
         chain = [pelvis, *world, foot, level]
         for (parent, child), name in zip(pairwise(chain), ("UpLeg", "Leg", "Foot", "Toe"), strict=True):
             turns[:, skeleton.index(side + name)] = rot.multiply(rot.inverse(parent), child)
-        pitch = np.deg2rad(21.7)
-        tip = limb.end + rot.rotate(foot, toe * np.array([0.0, -np.sin(pitch), np.cos(pitch)]))
+        tip = limb.end + rot.rotate(foot, toe * np.array([0.0, -np.sin(FOOT_PITCH), np.cos(FOOT_PITCH)]))
         places.append((limb.middle, limb.end, tip))
     return places

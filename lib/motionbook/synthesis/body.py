@@ -25,7 +25,7 @@ from motionbook.synthesis.arms import (
     reach,
     solve_arm,
 )
-from motionbook.synthesis.balance import Pose, Step, balance, place, place_feet, support
+from motionbook.synthesis.balance import Pose, Roll, Step, balance, place, place_feet, support
 from motionbook.synthesis.performer import FPS, SIDES, Performer
 from motionbook.synthesis.signals import (
     Key,
@@ -58,6 +58,7 @@ class Score:
     trunk: list[Key] = field(default_factory=list)
     arms: tuple[list[ArmKey], list[ArmKey]] = field(default_factory=lambda: ([], []))
     steps: list[Step] = field(default_factory=list)
+    rolls: list[Roll] = field(default_factory=list)
 
 
 class Stand(NamedTuple):
@@ -127,7 +128,7 @@ def render(performer: Performer, score: Score, rng: np.random.Generator) -> Clip
         noise = arm_noise[:, 8 * s : 8 * s + 8]
         _move_arm(performer, turns, side, score.first_arms[s], score.arms[s], seconds, noise, breath)
 
-    feet = place_feet(performer, score.steps, seconds)
+    feet = place_feet(performer, score.steps, score.rolls, seconds)
     target = support(performer, feet, weight) + performer.sway * sway * [0.6, 1.0]
     root = balance(performer, turns, feet, target, trunk[:, 5])
     pose = place(skeleton, turns, root)

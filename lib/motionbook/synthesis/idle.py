@@ -13,6 +13,7 @@ from motionbook.synthesis.performer import Performer, random_stream
 from motionbook.synthesis.plans import (
     LINKED,
     draw_rest,
+    ease_foot,
     hold_time,
     lean,
     look,
@@ -66,7 +67,7 @@ def _wait(performer: Performer, seconds: float, take: int, attempt: int) -> Clip
 
 
 def plan_weight(performer: Performer, score: Score, rng: np.random.Generator, rate: float = 1.0) -> None:
-    """Shifts of weight from leg to leg, some of them with a step of the unloaded foot."""
+    """Shifts of weight from leg to leg, some with a step of the unloaded foot, some with its heel or toes lifted."""
     mean = performer.intervals["weight"] / rate
     time, level = rng.uniform(0.2, 1.0) * hold_time(mean, rng), score.first_weight
     while time < score.seconds - 1.0:
@@ -83,7 +84,9 @@ def plan_weight(performer: Performer, score: Score, rng: np.random.Generator, ra
                 pelvis_yaw=yaw, pelvis_tilt=tilt, spine_flexion=flexion, spine_sideways=sideways, spine_rotation=turn,
             )  # fmt: skip
             time, level = time + duration, goal
-        time += hold_time(mean, rng)
+        held = hold_time(mean, rng)
+        ease_foot(performer, score, rng, level, time, min(time + held, score.seconds))
+        time += held
 
 
 def _next_level(performer, rng, level):

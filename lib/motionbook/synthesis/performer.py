@@ -19,6 +19,7 @@ SIDES = ("Left", "Right")
 # joint is at the base of the skull, and the crown is about a tenth of the stature above it.
 _HEAD_JOINT, _HEAD_JOINT_SHARE = 1.628, 0.90
 TOE_HEIGHT = 0.006  # of LaFAN1's toe joint above the floor when the foot is flat, metres
+FOOT_PITCH = np.deg2rad(21.7)  # of the line from ankle to toe joint below level then
 
 # How likely people are to stand with their arms so: the habit of each performer is drawn around these shares.
 REST_PAIRS = {
@@ -193,7 +194,7 @@ def _skeleton(stature: float, rng) -> Skeleton:
     names = [name.removeprefix("Left").removeprefix("Right") for name in LAFAN1.names]
     offsets = LAFAN1.offsets * np.array([factor[name] for name in names])[:, None]
     leg = offsets[LAFAN1.index("LeftLeg"), 0] + offsets[LAFAN1.index("LeftFoot"), 0]
-    ankle = offsets[LAFAN1.index("LeftToe"), 0] * np.sin(np.deg2rad(21.7)) + TOE_HEIGHT
+    ankle = offsets[LAFAN1.index("LeftToe"), 0] * np.sin(FOOT_PITCH) + TOE_HEIGHT
     trunk = sum(offsets[LAFAN1.index(name), 0] for name in ("Spine", "Spine1", "Spine2", "Neck", "Head"))
     offsets *= stature * _HEAD_JOINT_SHARE / (leg + ankle + trunk)
     return Skeleton(LAFAN1.names, LAFAN1.parents, offsets, LAFAN1.end_offsets)

@@ -4,7 +4,7 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.synthesis.arms import ArmKey, ArmState
-from motionbook.synthesis.balance import Step, home_feet
+from motionbook.synthesis.balance import Roll, Step, home_feet
 from motionbook.synthesis.body import TRUNK, Score, arm_state
 from motionbook.synthesis.performer import Performer
 from motionbook.synthesis.signals import Key
@@ -105,6 +105,23 @@ def step(
     settle = move_time(performer, rng, 0.7, 1.1)
     shift_weight(score, landed - 0.1, settle, float(np.clip(rng.normal(0.0, 0.35), -0.8, 0.8)))
     return landed + settle
+
+
+def ease_foot(
+    performer: Performer, score: Score, rng: np.random.Generator, level: float, start: float, stop: float
+) -> None:
+    """The unloaded foot between two shifts of weight: it may rest on its toes, or tap them once or a few times."""
+    side, kind = (RIGHT if level > 0.0 else LEFT), rng.random()
+    if abs(level) < 0.4 or stop - start < 1.2 or kind > 0.65:
+        return
+    begin = start + rng.uniform(0.0, 0.35) * (stop - start)
+    if kind < 0.45:
+        pitch = np.deg2rad(rng.uniform(8.0, 26.0)) * min(1.3, performer.energy)
+        score.rolls.append(Roll(side, begin, rng.uniform(0.6, 1.0) * (stop - begin), pitch))
+        return
+    beat = move_time(performer, rng, 0.45, 0.7)
+    for tap in range(min(int(rng.integers(1, 6)), int((stop - begin) / beat))):
+        score.rolls.append(Roll(side, begin + tap * beat, beat, -np.deg2rad(rng.uniform(7.0, 14.0))))
 
 
 def current_arm(score: Score, side: int) -> ArmState:
