@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 from motionbook import budgets, report
-from motionbook.inbetweening import baselines, evaluation, generator, inputs, recordings
+from motionbook.inbetweening import baselines, evaluation, generator, inputs, naturalness, recordings
 from motionbook.inbetweening.windows import LENGTHS
 from motionbook.report import inbetweening_figures as figures
 
@@ -59,6 +59,23 @@ run.data_label = about["label"]
 people = sorted({r.subject for r in dataset.recordings})
 frames = sum(len(r.clip) for r in dataset.recordings)
 print(f"{about['label']}: {len(dataset.recordings)} clips, {len(people)} people, {frames} frames; {about['fps_note']}")
+
+# %% [markdown]
+# ### Do the embedded performers move like people who wait?
+#
+# Procedural idle motion is beside recorded idle motion here: how fast joints move, how often a person is as good as
+# still, how the motion spreads over frequencies, and how far two baselines miss at each gap. A benchmark on performers
+# who are much calmer or livelier than people would be worth little, so each ratio should lie between one half and two.
+# The performers are taken as they are generated, without the jitter of simulated cameras.
+
+# %%
+recorded = [r.clip for r in dataset.recordings if real and r.group == "idle"]
+performers = inputs.embedded_idle(max(6, len(people)), seed)
+likeness = naturalness.compare_idle(performers, recorded or None)
+words = f"embedded performers (synthetic) beside recorded people. {likeness.attrs['note']}"
+report.save_table(run, "inbetweening_naturalness", likeness, note=words, data=words)
+print(f"{likeness['within factor 2'].sum()} of {len(likeness)} statistics within a factor of two")
+report.show_table(likeness, note=words)
 
 # %% [markdown]
 # ## One window

@@ -61,6 +61,13 @@ def make_dataset(budget: str, seed: int) -> Callable[[Path], object]:
     return make
 
 
+def embedded_idle(people: int, seed: int, seconds: float = 40.0) -> list[Clip]:
+    """Idle clips of embedded performers, to stand beside recorded people."""
+    from motionbook.synthesis.performers import idle, make_performer
+
+    return [idle(make_performer(subject, seed), seconds) for subject in range(people)]
+
+
 def clip_listing(spans: Sequence[Span]):
     """One row per generated clip: name, person, subset, recording, first frame and time in it."""
     import pandas as pd
