@@ -1,18 +1,59 @@
-"""World points from the same points in several pictures: confidence-weighted linear triangulation.
+"""World points from the same points in several pictures: robust, confidence-weighted linear triangulation.
 
-Each picture of a point gives two linear equations in its world place (direct linear transform, Hartley and Zisserman,
-section 12.2). They are weighted by the detector's confidence and solved in the least-squares sense for all frames and
-points at once through the 3 x 3 normal equations, whose inverse is closed form.
+All points of all frames are solved at once (`motionbook.capture.dlt`); cameras that contradict the others are left out
+point by point (`motionbook.capture.rejection`); left and right exchanged in a camera are put right before that
+(`motionbook.capture.swaps`). What cannot be solved is NaN and carries the reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from motionbook import rotations as rot
-from motionbook.capture.cameras import Camera, normalised, project
+from motionbook.capture import dlt
+from motionbook.capture.cameras import Camera
+from motionbook.capture.refinement import refine as refine_places
+from motionbook.capture.rejection import RULES, agree
+from motionbook.capture.swaps import Swaps, exchange_sides, find_swaps
 from motionbook.checks import check_shape
+
+METHODS = ("normal", "homogeneous")
+# Points per round: few enough that the work arrays stay in the processor's cache.
+_CHUNK = 8192
+
+
+class Reason(IntEnum):
+    """Why a point has no place."""
+
+    SOLVED = 0
+    NOT_SEEN = 1
+    """No camera delivered it."""
+    TOO_FEW_CAMERAS = 2
+    """Fewer cameras than needed delivered it."""
+    LOW_CONFIDENCE = 3
+    """Enough cameras delivered it, too few of them with enough confidence."""
+    OUTSIDE_LENS = 4
+    """Too few are left because pixels lie where the lens shows nothing."""
+    PARALLEL_RAYS = 5
+    """The rays have no single meeting point."""
+    BEHIND_CAMERA = 6
+    """The rays meet behind a camera that saw the point."""
+    ERROR_TOO_LARGE = 7
+    """No set of cameras agrees within the limit."""
+    SIDES_UNCLEAR = 8
+    """Left and right are exchanged in half of the cameras; nothing says in which half."""
+
+
+class Observed(IntEnum):
+    """What became of one camera's picture of one point."""
+
+    NOT_SEEN = 0
+    LOW_CONFIDENCE = 1
+    OUTSIDE_LENS = 2
+    REJECTED = 3
+    """It contradicted the cameras that were used, or no cameras agreed."""
+    USED = 4
 
 
 class Triangulation(NamedTuple):
@@ -21,24 +62,47 @@ class Triangulation(NamedTuple):
     Attributes
     ----------
     positions : (..., 3)
-        Metres (the cameras' unit); NaN where fewer than two cameras saw the point or their rays are parallel.
+        Metres (the cameras' unit); NaN where there is no place, for the ``reason`` given.
     error : (...)
-        Mean distance in pixels between the point put back into the pictures that were used and what was seen there.
+        Mean distance in pixels, lens included, between the point put back into the pictures that were used and what
+        was seen there; NaN where there is no place.
     cameras_used : (...) int
+        Cameras whose picture was usable and not rejected.
     camera_errors : (cameras, ...)
-        The same distance per camera, NaN where a camera was not used.
+        The same distance per camera, of rejected pictures too, NaN where a picture was not usable. Where no cameras
+        agreed they are those of the solution from all of them.
+    reason : (...) int8
+        A `Reason`.
+    observed : (cameras, ...) int8
+        An `Observed`.
+    swaps : Swaps or None
+        Where left and right were exchanged; None when it was not looked for.
     """
 
     positions: np.ndarray
     error: np.ndarray
     cameras_used: np.ndarray
     camera_errors: np.ndarray
+    reason: np.ndarray
+    observed: np.ndarray
+    swaps: Swaps | None
 
 
 def triangulate(
-    cameras: Sequence[Camera], points, confidence=None, *, min_confidence: float = 0.0, min_cameras: int = 2
+    cameras: Sequence[Camera],
+    points,
+    confidence=None,
+    *,
+    min_confidence: float = 0.0,
+    min_cameras: int = 2,
+    max_error: float | None = 15.0,
+    rule: str = "each",
+    method: str = "normal",
+    undistort: bool = True,
+    refine: bool = False,
+    sides: Mapping[str, Sequence[tuple[int, int]]] | None = None,
 ) -> Triangulation:
-    """Weighted direct linear triangulation of all points of all frames.
+    """Robust weighted triangulation of all points of all frames.
 
     Parameters
     ----------
@@ -51,11 +115,27 @@ def triangulate(
         Observations below it are left out.
     min_cameras : int
         Points seen by fewer cameras stay NaN; at least 2.
+    max_error : float or None
+        Pixels. Cameras are left out of a point until those that remain agree this well; a point on which not even
+        ``min_cameras`` agree stays NaN. None takes every camera as it is: plain linear triangulation.
+    rule : {"each", "mean"}
+        Whether every remaining camera must be within ``max_error``, or their mean as in Pose2Sim.
+    method : {"normal", "homogeneous"}
+        The linear system's solution: closed-form normal equations (fast), or the homogeneous one that Pose2Sim takes;
+        `motionbook.capture.dlt.solve` says how they differ.
+    undistort : bool
+        False takes the lenses as perfect, as Pose2Sim does unless told otherwise.
+    refine : bool
+        Minimise the reprojection error itself, starting from the linear solution.
+    sides : mapping of str to sequence of (int, int), optional
+        Left and right points by part of the body, as `motionbook.capture.swaps.side_pairs` gives them. Points must
+        then be (cameras, frames, points, 2); parts whose sides one camera exchanges are exchanged back before solving
+        and reported.
 
     Raises
     ------
     ValueError
-        When shapes do not agree with the number of cameras, or min_cameras is below 2.
+        When shapes do not agree with the number of cameras, or an option is unknown or out of range.
     """
     points = check_shape(points, f"{len(cameras)} ... 2".replace("...", _axes(points)), "points")
     weight = np.ones(points.shape[:-1]) if confidence is None else np.array(confidence, dtype=np.float64)
@@ -63,53 +143,109 @@ def triangulate(
         raise ValueError(f"confidence: expected one number per point {points.shape[:-1]}, got {weight.shape}")
     if min_cameras < 2:
         raise ValueError(f"min_cameras: expected at least 2, one camera sees no depth, got {min_cameras}")
-    flat = np.stack([normalised(camera, seen) for camera, seen in zip(cameras, points, strict=True)])
-    used = np.isfinite(flat).all(axis=-1) & np.isfinite(weight) & (weight > 0) & (weight >= min_confidence)
-    count = used.sum(axis=0)
-    positions = _solve(cameras, np.where(used[..., None], flat, 0.0), np.where(used, weight, 0.0))
-    positions[count < min_cameras] = np.nan
-    errors = np.full(used.shape, np.nan)
-    for index, camera in enumerate(cameras):
-        back = project(camera, positions)
-        errors[index] = np.where(used[index], np.linalg.norm(back - points[index], axis=-1), np.nan)
-    seen = np.isfinite(errors)
-    total = np.where(seen, errors, 0.0).sum(axis=0)
-    mean = np.where(seen.any(axis=0), total / np.maximum(seen.sum(axis=0), 1), np.nan)
-    return Triangulation(positions, mean, count, errors)
+    if max_error is not None and not max_error > 0:
+        raise ValueError(f"max_error: expected pixels above 0, or None for no limit, got {max_error}")
+    for name, value, known in (("rule", rule, RULES), ("method", method, METHODS)):
+        if value not in known:
+            raise ValueError(f"{name}: expected {' or '.join(map(repr, known))}, got {value!r}")
+    rig = dlt.make_rig(cameras, undistort=undistort)
+    seen = np.isfinite(points).all(axis=-1) & (weight > 0)
+    usable = seen & (weight >= min_confidence)
+    swaps = None
+    if sides is not None:
+        if points.ndim != 4:
+            raise ValueError(f"points: expected (cameras, frames, points, 2) to compare sides, got {points.shape}")
+        swaps = find_swaps(rig, points, np.where(usable, weight, 0.0), sides)
+        points, weight, seen, usable = (exchange_sides(array, swaps) for array in (points, weight, seen, usable))
+    shape, count = points.shape[1:-1], len(cameras)
+    seen, usable = seen.reshape(count, -1), usable.reshape(count, -1)
+    options = {
+        "method": method,
+        "rule": rule,
+        "max_error": np.inf if max_error is None else float(max_error),
+        "min_cameras": min_cameras,
+        "search": max_error is not None,
+    }
+    total = usable.shape[1]
+    found = _solve_all(rig, points.reshape(count, total, 2), weight.reshape(count, total), usable, refine, options)
+    unclear = np.zeros(total, dtype=bool) if swaps is None else swaps.unclear_points.ravel()
+    reason = _reasons(seen, usable, found, unclear, min_cameras)
+    solved = reason == Reason.SOLVED
+    fit = usable & ~found.outside
+    # below the minimum nothing contradicts a picture: it is left over, not rejected
+    used = fit & found.kept & (solved | (fit.sum(axis=0) < min_cameras))
+    observed = np.full(seen.shape, Observed.NOT_SEEN, dtype=np.int8)
+    for which, state in (
+        (seen, Observed.LOW_CONFIDENCE),
+        (found.outside, Observed.OUTSIDE_LENS),
+        (fit, Observed.REJECTED),
+        (used, Observed.USED),
+    ):
+        observed[which] = state
+    cameras_used = used.sum(axis=0)
+    mean = np.where(used, found.errors, 0.0).sum(axis=0) / np.maximum(cameras_used, 1)
+    return Triangulation(
+        np.where(solved[:, None], found.places, np.nan).reshape(*shape, 3),
+        np.where(solved, mean, np.nan).reshape(shape),
+        cameras_used.reshape(shape),
+        found.errors.reshape(count, *shape),
+        reason.reshape(shape),
+        observed.reshape(count, *shape),
+        swaps,
+    )
+
+
+class _Solved(NamedTuple):
+    """Of all points: places (points, 3); errors, kept, outside (cameras, points); agrees, parallel, behind (points)."""
+
+    places: np.ndarray
+    errors: np.ndarray
+    kept: np.ndarray
+    outside: np.ndarray
+    agrees: np.ndarray
+    parallel: np.ndarray
+    behind: np.ndarray
+
+
+def _solve_all(rig, points, weight, usable, refine, options) -> _Solved:
+    """Round by round, from pixels (cameras, points, 2), weight and usable (cameras, points)."""
+    count, total = usable.shape
+    every = _Solved(
+        np.empty((total, 3)),
+        np.empty((count, total)),
+        *(np.empty((count, total), dtype=bool) for _ in range(2)),
+        *(np.empty(total, dtype=bool) for _ in range(3)),
+    )
+    for start in range(0, total, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        pixels = np.ascontiguousarray(points[:, part].transpose(0, 2, 1))
+        views, every.outside[:, part] = dlt.look(rig, pixels, weight[:, part], usable[:, part])
+        found = agree(rig, views, **options)
+        places, errors = found.places, found.errors
+        if refine:
+            places = np.where(found.agrees, places, np.nan)
+            places = refine_places(rig, views.bent, np.where(found.kept, views.weight, 0.0), places)
+            again = dlt.pixel_errors(rig, places, views.bent)
+            errors = np.where(views.usable & found.agrees, again, errors)
+        every.places[part], every.errors[:, part], every.kept[:, part] = places.T, errors, found.kept
+        every.agrees[part], every.parallel[part], every.behind[part] = found.agrees, found.parallel, found.behind
+    return every
+
+
+def _reasons(seen, usable, found, unclear, min_cameras) -> np.ndarray:
+    """A `Reason` per point; the first that applies."""
+    few = {
+        Reason.NOT_SEEN: ~seen.any(axis=0),
+        Reason.TOO_FEW_CAMERAS: seen.sum(axis=0) < min_cameras,
+        Reason.LOW_CONFIDENCE: usable.sum(axis=0) < min_cameras,
+        Reason.OUTSIDE_LENS: (usable & ~found.outside).sum(axis=0) < min_cameras,
+        Reason.SIDES_UNCLEAR: unclear,
+        Reason.PARALLEL_RAYS: found.parallel,
+        Reason.BEHIND_CAMERA: found.behind,
+        Reason.ERROR_TOO_LARGE: ~found.agrees,
+    }
+    return np.select(list(few.values()), list(few), Reason.SOLVED).astype(np.int8)
 
 
 def _axes(points) -> str:
     return " ".join(f"axis{i}" for i in range(1, np.ndim(points) - 1))
-
-
-def _solve(cameras, flat, weight) -> np.ndarray:
-    """Least squares of the weighted equations row . X = side; NaN where they have no single solution."""
-    shape = flat.shape[1:-1]
-    m = np.zeros((6, *shape))  # upper triangle of the normal matrix: 00 01 02 11 12 22
-    v = np.zeros((3, *shape))
-    pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    for camera, place, w in zip(cameras, flat, weight, strict=True):
-        r, t = rot.to_matrix(camera.rotation), camera.translation
-        for axis in (0, 1):
-            # scaled by the focal length so that residuals are pixels in every camera
-            scale = camera.intrinsics[axis, axis] * w
-            u = place[..., axis]
-            row = [scale * (u * r[2, k] - r[axis, k]) for k in range(3)]
-            side = scale * (t[axis] - u * t[2])
-            for k, (i, j) in enumerate(pairs):
-                m[k] += row[i] * row[j]
-            for k in range(3):
-                v[k] += row[k] * side
-    a, b, c, d, e, f = m
-    inverse = np.stack(
-        [d * f - e * e, c * e - b * f, b * e - c * d, a * f - c * c, b * c - a * e, a * d - b * b]
-    )  # adjugate, same order
-    determinant = a * inverse[0] + b * inverse[1] + c * inverse[2]
-    # Rays that are all but parallel leave the normal matrix singular to rounding: no place, rather than a wild one.
-    size = np.maximum(a + d + f, 1e-300)
-    solvable = determinant > 1e-13 * size**3
-    determinant = np.where(solvable, determinant, np.nan)
-    i00, i01, i02, i11, i12, i22 = inverse
-    x, y, z = v
-    solved = np.stack([i00 * x + i01 * y + i02 * z, i01 * x + i11 * y + i12 * z, i02 * x + i12 * y + i22 * z], axis=-1)
-    return solved / determinant[..., None]
