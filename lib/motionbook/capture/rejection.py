@@ -10,6 +10,10 @@ agreeing subsets of that size the one with the least mean error is taken. What "
     the mean over the kept cameras is at most ``max_error``: Pose2Sim's rule, for comparison with its results.
 
 Where not even a pair agrees, nothing says which camera is right: the point stays unsolved.
+
+A limit close to a recording's ordinary error is worse than none: ordinary points then change their cameras from frame
+to frame, and every change is a jump. The limit should only part what is gross from what is ordinary, so by default it
+is a multiple of the recording's own error.
 """
 
 from itertools import combinations
@@ -20,6 +24,8 @@ import numpy as np
 from motionbook.capture import dlt
 
 RULES = ("each", "mean")
+# The limit is this many times the ordinary error, and lies between these pixels.
+_TIMES, _LEAST, _MOST = 6.0, 8.0, 60.0
 
 
 class Agreement(NamedTuple):
@@ -33,6 +39,31 @@ class Agreement(NamedTuple):
     agrees: np.ndarray
     parallel: np.ndarray
     behind: np.ndarray
+
+
+def ordinary_error(rig: dlt.Rig, views: dlt.Views) -> float:
+    """Root mean square distance in pixels of an ordinary picture of a point from the point.
+
+    The median over points of what their best set without one camera shows, corrected for the three numbers fitted to
+    it; so neither outliers nor one bad camera count. It comes out low, by up to half, because the best set is taken.
+    """
+    cameras = len(views.usable)
+    five = dlt.basis(views.flat, views.weight)
+    best = np.full(views.usable.shape[1], np.inf)
+    for keep in combinations(range(cameras), max(cameras - 1, 2)):
+        keep = list(keep)
+        used = views.usable[keep]
+        count = used.sum(axis=0)
+        error = dlt.pixel_errors(_part(rig, keep), dlt.solve(rig, five, keep), views.bent[keep])
+        square = np.where(used, error**2, 0.0).sum(axis=0) * 2.0 / np.maximum(2 * count - 3, 1)
+        best = np.minimum(best, np.where((count >= 2) & np.isfinite(square), square, np.inf))
+    best = best[np.isfinite(best)]
+    return float(np.sqrt(np.median(best))) if len(best) else 0.0
+
+
+def limit_for(ordinary: float) -> float:
+    """The reprojection error in pixels above which a picture contradicts, for a recording's ordinary error."""
+    return float(np.clip(_TIMES * ordinary, _LEAST, _MOST))
 
 
 def agree(

@@ -24,7 +24,8 @@ _PARTS = (
     ("arms", ("shoulder", "elbow", "wrist", "hand", "thumb", "index", "pinky", "arm", "clavicle")),
     ("face", ("eye", "ear", "mouth", "cheek")),
 )
-# An exchange is believed when it takes off this many pixels and leaves this share of the error at most.
+# An exchange is believed when it takes off this many pixels, more than the recording's ordinary error, and leaves this
+# share of the error at most.
 MIN_GAIN = 3.0
 MAX_SHARE = 0.6
 
@@ -78,7 +79,11 @@ def _right_of(name: str) -> str | None:
 
 
 def find_swaps(
-    rig: dlt.Rig, points: np.ndarray, weight: np.ndarray, sides: Mapping[str, Sequence[tuple[int, int]]]
+    rig: dlt.Rig,
+    points: np.ndarray,
+    weight: np.ndarray,
+    sides: Mapping[str, Sequence[tuple[int, int]]],
+    ordinary: float = 0.0,
 ) -> Swaps:
     """Frames, cameras and parts of the body whose sides are exchanged.
 
@@ -90,6 +95,8 @@ def find_swaps(
     weight : (cameras, frames, points)
         0 leaves a picture out.
     sides : mapping of part to pairs of (left, right) point indices
+    ordinary : float
+        Pixels, of `motionbook.capture.rejection.ordinary_error`.
 
     Raises
     ------
@@ -102,6 +109,7 @@ def find_swaps(
     wrong = [i for part in pairs for pair in part for i in pair if not 0 <= i < count]
     if wrong:
         raise ValueError(f"sides: expected point indices from 0 to {count - 1}, got {wrong[0]}")
+    least_gain = max(MIN_GAIN, ordinary)
     swapped = np.zeros((cameras, frames, len(parts)), dtype=bool)
     unclear, gain = np.zeros((frames, len(parts)), dtype=bool), np.zeros((frames, len(parts)))
     unclear_points = np.zeros((frames, count), dtype=bool)
@@ -115,7 +123,7 @@ def find_swaps(
         w = looks.weight.reshape(cameras, frames, 2 * size)
         mirror = np.r_[size : 2 * size, :size]
         asis = _cost(rig, bent, flat, w)
-        rows = np.flatnonzero(asis > MIN_GAIN)
+        rows = np.flatnonzero(asis > least_gain)
         if not len(rows):
             continue
         bent, flat, w = bent[:, :, rows], flat[:, :, rows], w[:, rows]
@@ -132,7 +140,7 @@ def find_swaps(
         best = (costs <= least + 1e-9 * (1 + least)).argmax(axis=0)  # of equal choices the smallest
         active = (w > 0).any(axis=-1)
         exchanged = np.array([[c in choice for c in range(cameras)] for choice in choices])[best].T & active
-        believed = (costs[0] - least >= MIN_GAIN) & (least <= MAX_SHARE * costs[0]) & exchanged.any(axis=0)
+        believed = (costs[0] - least >= least_gain) & (least <= MAX_SHARE * costs[0]) & exchanged.any(axis=0)
         halves = 2 * exchanged.sum(axis=0) >= active.sum(axis=0)
         swapped[:, rows, k] = exchanged & believed & ~halves
         unclear[rows, k] = believed & halves

@@ -7,6 +7,7 @@ point by point (`motionbook.capture.rejection`); left and right exchanged in a c
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,14 @@ import numpy as np
 from motionbook.capture import dlt
 from motionbook.capture.cameras import Camera
 from motionbook.capture.refinement import refine as refine_places
-from motionbook.capture.rejection import RULES, agree
+from motionbook.capture.rejection import RULES, agree, limit_for, ordinary_error
 from motionbook.capture.swaps import Swaps, exchange_sides, find_swaps
 from motionbook.checks import check_shape
 
 METHODS = ("normal", "homogeneous")
 # Points per round: few enough that the work arrays stay in the processor's cache.
 _CHUNK = 8192
+_SAMPLE = 4000
 
 
 class Reason(IntEnum):
@@ -75,6 +77,8 @@ class Triangulation(NamedTuple):
         A `Reason`.
     observed : (cameras, ...) int8
         An `Observed`.
+    max_error : float
+        The limit in pixels that was used, infinite for none.
     swaps : Swaps or None
         Where left and right were exchanged; None when it was not looked for.
     """
@@ -85,6 +89,7 @@ class Triangulation(NamedTuple):
     camera_errors: np.ndarray
     reason: np.ndarray
     observed: np.ndarray
+    max_error: float
     swaps: Swaps | None
 
 
@@ -95,7 +100,7 @@ def triangulate(
     *,
     min_confidence: float = 0.0,
     min_cameras: int = 2,
-    max_error: float | None = 15.0,
+    max_error: float | str | None = "auto",
     rule: str = "each",
     method: str = "normal",
     undistort: bool = True,
@@ -115,11 +120,13 @@ def triangulate(
         Observations below it are left out.
     min_cameras : int
         Points seen by fewer cameras stay NaN; at least 2.
-    max_error : float or None
+    max_error : "auto", float or None
         Pixels. Cameras are left out of a point until those that remain agree this well; a point on which not even
-        ``min_cameras`` agree stays NaN. None takes every camera as it is: plain linear triangulation.
+        ``min_cameras`` agree stays NaN. "auto" is six times the recording's ordinary error
+        (`motionbook.capture.rejection.ordinary_error`), at least 8 and at most 60. None takes every camera as it is:
+        plain linear triangulation.
     rule : {"each", "mean"}
-        Whether every remaining camera must be within ``max_error``, or their mean as in Pose2Sim.
+        Whether every remaining camera must be within ``max_error``, or their mean as in Pose2Sim (whose limit is 15).
     method : {"normal", "homogeneous"}
         The linear system's solution: closed-form normal equations (fast), or the homogeneous one that Pose2Sim takes;
         `motionbook.capture.dlt.solve` says how they differ.
@@ -143,26 +150,29 @@ def triangulate(
         raise ValueError(f"confidence: expected one number per point {points.shape[:-1]}, got {weight.shape}")
     if min_cameras < 2:
         raise ValueError(f"min_cameras: expected at least 2, one camera sees no depth, got {min_cameras}")
-    if max_error is not None and not max_error > 0:
-        raise ValueError(f"max_error: expected pixels above 0, or None for no limit, got {max_error}")
+    if not (max_error is None or max_error == "auto" or (not isinstance(max_error, str) and max_error > 0)):
+        raise ValueError(f"max_error: expected pixels above 0, 'auto', or None for no limit, got {max_error!r}")
     for name, value, known in (("rule", rule, RULES), ("method", method, METHODS)):
         if value not in known:
             raise ValueError(f"{name}: expected {' or '.join(map(repr, known))}, got {value!r}")
     rig = dlt.make_rig(cameras, undistort=undistort)
     seen = np.isfinite(points).all(axis=-1) & (weight > 0)
     usable = seen & (weight >= min_confidence)
-    swaps = None
+    swaps, ordinary = None, 0.0
+    if max_error == "auto" or sides is not None:
+        ordinary = _ordinary_error(rig, points, np.where(usable, weight, 0.0))
     if sides is not None:
         if points.ndim != 4:
             raise ValueError(f"points: expected (cameras, frames, points, 2) to compare sides, got {points.shape}")
-        swaps = find_swaps(rig, points, np.where(usable, weight, 0.0), sides)
+        swaps = find_swaps(rig, points, np.where(usable, weight, 0.0), sides, ordinary)
         points, weight, seen, usable = (exchange_sides(array, swaps) for array in (points, weight, seen, usable))
     shape, count = points.shape[1:-1], len(cameras)
     seen, usable = seen.reshape(count, -1), usable.reshape(count, -1)
+    limit = np.inf if max_error is None else limit_for(ordinary) if max_error == "auto" else float(max_error)
     options = {
         "method": method,
         "rule": rule,
-        "max_error": np.inf if max_error is None else float(max_error),
+        "max_error": limit,
         "min_cameras": min_cameras,
         "search": max_error is not None,
     }
@@ -191,6 +201,7 @@ def triangulate(
         found.errors.reshape(count, *shape),
         reason.reshape(shape),
         observed.reshape(count, *shape),
+        limit,
         swaps,
     )
 
@@ -205,6 +216,18 @@ class _Solved(NamedTuple):
     agrees: np.ndarray
     parallel: np.ndarray
     behind: np.ndarray
+
+
+def _ordinary_error(rig, points, weight) -> float:
+    """Of a few thousand points spread over the recording and over the landmarks."""
+    landmarks = points.shape[-2]
+    points, weight = points.reshape(len(points), -1, 2), weight.reshape(len(points), -1)
+    every = max(weight.shape[1] // _SAMPLE, 1)
+    while gcd(every, landmarks) > 1:  # else the same few landmarks would be taken in every frame
+        every -= 1
+    points, weight = points[:, ::every], weight[:, ::every]
+    views, _ = dlt.look(rig, np.ascontiguousarray(points.transpose(0, 2, 1)), weight, weight > 0)
+    return ordinary_error(rig, views)
 
 
 def _solve_all(rig, points, weight, usable, refine, options) -> _Solved:
