@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from motionbook import rotations as rot
+from motionbook.capture import lens
 from motionbook.checks import check_finite, check_shape, check_unit
 
 
@@ -80,18 +81,11 @@ def project(camera: Camera, points) -> np.ndarray:
 def normalised(camera: Camera, pixels) -> np.ndarray:
     """Distortion-free image coordinates (..., 2), x/z and y/z in the camera's axes, from pixels (..., 2).
 
-    The lens model has no closed inverse; the fixed-point iteration below converges to rounding for ordinary lenses.
-    Pixels far outside the picture, where the lens polynomial turns back, have no such place and give NaN.
+    The lens model has no closed inverse; `motionbook.capture.lens.undistort` iterates to rounding. Pixels far outside
+    the picture, where the lens polynomial turns back, have no such place and give NaN.
     """
     bent = (check_shape(pixels, "... 2", "pixels") - _principal(camera)) / _focal(camera)
-    if not camera.distortion.any():
-        return bent
-    flat = bent
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(20):
-            flat = flat + (bent - _distort(camera, flat))
-        off = np.abs(bent - _distort(camera, flat)).max(axis=-1)
-        return np.where((off < 1e-6)[..., None], flat, np.nan)
+    return np.stack(lens.undistort(camera.distortion, bent[..., 0], bent[..., 1]), axis=-1)
 
 
 def _focal(camera):
@@ -105,17 +99,7 @@ def _principal(camera):
 def _distort(camera, flat):
     if not camera.distortion.any():
         return flat
-    k1, k2, p1, p2, k3 = camera.distortion
-    x, y = flat[..., 0], flat[..., 1]
-    square = x * x + y * y
-    radial = 1 + square * (k1 + square * (k2 + square * k3))
-    return np.stack(
-        [
-            x * radial + 2 * p1 * x * y + p2 * (square + 2 * x * x),
-            y * radial + p1 * (square + 2 * y * y) + 2 * p2 * x * y,
-        ],
-        axis=-1,
-    )
+    return np.stack(lens.distort(camera.distortion, flat[..., 0], flat[..., 1]), axis=-1)
 
 
 def look_at(position, target, *, focal: float, size: tuple[int, int], distortion=(), name: str = "camera") -> Camera:
