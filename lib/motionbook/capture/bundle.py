@@ -13,10 +13,11 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.capture.cameras import Camera
+from motionbook.capture.lens import distort, slopes
 from motionbook.checks import check_shape
 
 LENS_NAMES = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
-LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
+LOSSES = ("linear", "soft_l1", "huber", "cauchy")
 
 
 class Bundle(NamedTuple):
@@ -76,7 +77,8 @@ def bundle_adjust(
     free : sequence of str
         Which of fx fy cx cy k1 k2 p1 p2 k3 may change, in every camera; none by default.
     loss, scale : str, float
-        scipy's names; residuals beyond ``scale`` pixels count less unless the loss is linear.
+        linear, soft_l1, huber or cauchy, of an observation's distance; unless the loss is linear, distances beyond
+        ``scale`` pixels count less.
 
     Raises
     ------
@@ -97,10 +99,34 @@ def bundle_adjust(
     start = problem.start()
     before = problem.residuals(start)
     solved = least_squares(
-        problem.residuals, start, problem.jacobian, method="trf", x_scale="jac", loss=loss, f_scale=scale,
-        tr_solver="lsmr", ftol=1e-10, xtol=1e-10, gtol=1e-10, max_nfev=max_evaluations,
+        problem.residuals, start, problem.jacobian, method="trf", x_scale="jac",
+        loss=_loss(loss), f_scale=scale, tr_solver="lsmr", tr_options={"atol": 1e-12, "btol": 1e-12}, ftol=1e-9, xtol=1e-9, gtol=1e-9, max_nfev=max_evaluations,
     )  # fmt: skip
     return problem.outcome(solved, before)
+
+
+def _loss(name):
+    """A loss of both coordinates of an observation together, as least_squares takes it.
+
+    The second derivative is given as zero, which makes every step one of reweighted least squares. With the true one,
+    scipy scales observations in the tail to nothing and creeps: Huber and Cauchy then did not converge in 100 steps.
+    """
+    if name == "linear":
+        return name
+    value, slope = {
+        "soft_l1": (lambda z: 2 * (np.sqrt(1 + z) - 1), lambda z: 1 / np.sqrt(1 + z)),
+        "huber": (
+            lambda z: np.where(z <= 1, z, 2 * np.sqrt(z) - 1),
+            lambda z: np.where(z <= 1, 1.0, 1 / np.sqrt(np.maximum(z, 1))),
+        ),
+        "cauchy": (np.log1p, lambda z: 1 / (1 + z)),
+    }[name]
+
+    def rho(squares):
+        z = np.repeat(squares.reshape(-1, 2).sum(axis=1), 2)
+        return np.stack([value(z) / 2, slope(z), np.zeros_like(z)])
+
+    return rho
 
 
 class _Problem:
@@ -246,36 +272,26 @@ def _lens(camera):
 
 
 def _pixels(lens, flat):
-    fx, fy, cx, cy, k1, k2, p1, p2, k3 = lens.T
-    x, y = flat.T
-    square = x * x + y * y
-    radial = 1 + square * (k1 + square * (k2 + square * k3))
-    u = x * radial + 2 * p1 * x * y + p2 * (square + 2 * x * x)
-    v = y * radial + p1 * (square + 2 * y * y) + 2 * p2 * x * y
+    fx, fy, cx, cy = lens.T[:4]
+    u, v = distort(lens.T[4:], flat[:, 0], flat[:, 1])
     return np.stack([fx * u + cx, fy * v + cy], axis=-1)
 
 
 def _pixel_derivatives(lens, flat):
     """Derivatives of pixels by the flat image place (n, 2, 2) and by the nine lens values (n, 2, 9)."""
-    fx, fy, cx, cy, k1, k2, p1, p2, k3 = lens.T
+    focal = lens[:, :2]
     x, y = flat.T
-    square = x * x + y * y
-    radial = 1 + square * (k1 + square * (k2 + square * k3))
-    slope = k1 + square * (2 * k2 + square * 3 * k3)
-    mixed = 2 * x * y * slope + 2 * p1 * x + 2 * p2 * y
-    by_flat = np.empty((len(x), 2, 2))
-    by_flat[:, 0, 0] = fx * (radial + 2 * x * x * slope + 2 * p1 * y + 6 * p2 * x)
-    by_flat[:, 0, 1] = fx * mixed
-    by_flat[:, 1, 0] = fy * mixed
-    by_flat[:, 1, 1] = fy * (radial + 2 * y * y * slope + 6 * p1 * y + 2 * p2 * x)
+    xx, xy, yy = slopes(lens.T[4:], x, y)
+    by_flat = np.stack([xx, xy, xy, yy], axis=-1).reshape(-1, 2, 2) * focal[:, :, None]
     by_lens = np.zeros((len(x), 2, 9))
-    pixels = _pixels(lens, flat)
-    by_lens[:, 0, 0], by_lens[:, 1, 1] = (pixels[:, 0] - cx) / fx, (pixels[:, 1] - cy) / fy
+    bent = np.stack(distort(lens.T[4:], x, y), axis=-1)
+    by_lens[:, 0, 0], by_lens[:, 1, 1] = bent.T
     by_lens[:, 0, 2] = by_lens[:, 1, 3] = 1
+    square = x * x + y * y
     for column, power in ((4, square), (5, square**2), (8, square**3)):
-        by_lens[:, 0, column], by_lens[:, 1, column] = fx * x * power, fy * y * power
-    by_lens[:, 0, 6], by_lens[:, 1, 6] = fx * 2 * x * y, fy * (square + 2 * y * y)
-    by_lens[:, 0, 7], by_lens[:, 1, 7] = fx * (square + 2 * x * x), fy * 2 * x * y
+        by_lens[:, :, column] = focal * flat * power[:, None]
+    by_lens[:, 0, 6], by_lens[:, 1, 6] = focal[:, 0] * 2 * x * y, focal[:, 1] * (square + 2 * y * y)
+    by_lens[:, 0, 7], by_lens[:, 1, 7] = focal[:, 0] * (square + 2 * x * x), focal[:, 1] * 2 * x * y
     return by_flat, by_lens
 
 

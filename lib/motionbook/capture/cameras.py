@@ -5,10 +5,8 @@ bends the result by the lens (radial k1, k2, k3 and tangential p1, p2, in OpenCV
 to pixels. The world is Y up and in metres, as everywhere in the book.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -146,39 +144,3 @@ def semicircle(
         look_at(place, (0.0, 0.95, 0.0), focal=focal, size=size, distortion=distortion, name=f"cam{i + 1:02d}")
         for i, place in enumerate(places)
     )
-
-
-def read_cameras(path: str | Path) -> tuple[Camera, ...]:
-    """Cameras of a calibration file in TOML as Pose2Sim, anipose and FreeMoCap write it.
-
-    One table per camera with name, size, matrix, distortions, rotation (Rodrigues vector) and translation; the unit
-    of the translations and the world's axes are the file's.
-
-    Raises
-    ------
-    ValueError
-        When a camera's table lacks a key or the file holds no camera.
-    """
-    with open(path, "rb") as file:
-        tables = tomllib.load(file)
-    cameras = []
-    for key, table in tables.items():
-        if not isinstance(table, dict) or "matrix" not in table:
-            continue
-        missing = [k for k in ("size", "distortions", "rotation", "translation") if k not in table]
-        if missing:
-            raise ValueError(f"{path}: camera {key!r} has no {', '.join(missing)}")
-        rotation = rot.from_rotation_vector(table["rotation"])
-        cameras.append(
-            Camera(
-                table["matrix"],
-                table["distortions"],
-                rotation,
-                table["translation"],
-                tuple(table["size"]),
-                str(table.get("name", key)),
-            )
-        )
-    if not cameras:
-        raise ValueError(f"{path}: expected a table with 'matrix' per camera, found {', '.join(tables) or 'nothing'}")
-    return tuple(cameras)

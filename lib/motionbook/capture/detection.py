@@ -9,12 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from motionbook.capture.boards import Board, board_points, describe, opencv, opencv_board
+from motionbook.capture.camera_files import CalibrationWarning
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
-
-
-class CalibrationWarning(UserWarning):
-    """Something about a calibration that was repaired or should be looked at."""
 
 
 class Sightings(NamedTuple):
