@@ -15,7 +15,7 @@ import numpy as np
 
 from motionbook.capture import dlt
 from motionbook.capture.cameras import Camera
-from motionbook.capture.rejection import agree
+from motionbook.capture.rejection import agree, limit_for
 from motionbook.checks import check_shape
 
 # Which part of the body a point's name belongs to; the first match counts (MediaPipe's foot_index is no finger).
@@ -24,10 +24,11 @@ _PARTS = (
     ("arms", ("shoulder", "elbow", "wrist", "hand", "thumb", "index", "pinky", "arm", "clavicle")),
     ("face", ("eye", "ear", "mouth", "cheek")),
 )
-# An exchange is believed when it takes off this many pixels, more than the recording's ordinary error, and leaves this
-# share of the error at most.
+# A point speaks for an exchange when it takes off this many pixels, more than the recording's ordinary error, and
+# leaves this share of the error at most; an exchange needs this share of a part's points, and two.
 MIN_GAIN = 3.0
 MAX_SHARE = 0.6
+_VOTES = 0.25
 
 
 class Swaps(NamedTuple):
@@ -43,7 +44,8 @@ class Swaps(NamedTuple):
     unclear : (frames, parts) bool
         Half of the cameras disagree with the other half; nothing is exchanged.
     gain : (frames, parts)
-        Pixels by which the median reprojection error of the part's points falls, 0 where nothing is exchanged.
+        Pixels by which the reprojection error of the part's points falls, mean with each counted up to the limit of
+        `motionbook.capture.rejection.limit_for`; 0 where nothing is exchanged.
     unclear_points : (frames, points) bool
         ``unclear`` for each point.
     """
@@ -109,7 +111,7 @@ def find_swaps(
     wrong = [i for part in pairs for pair in part for i in pair if not 0 <= i < count]
     if wrong:
         raise ValueError(f"sides: expected point indices from 0 to {count - 1}, got {wrong[0]}")
-    least_gain = max(MIN_GAIN, ordinary)
+    least_gain, limit = max(MIN_GAIN, ordinary), limit_for(ordinary)
     swapped = np.zeros((cameras, frames, len(parts)), dtype=bool)
     unclear, gain = np.zeros((frames, len(parts)), dtype=bool), np.zeros((frames, len(parts)))
     unclear_points = np.zeros((frames, count), dtype=bool)
@@ -122,25 +124,26 @@ def find_swaps(
         bent, flat = (a.reshape(cameras, 2, frames, 2 * size) for a in (looks.bent, looks.flat))
         w = looks.weight.reshape(cameras, frames, 2 * size)
         mirror = np.r_[size : 2 * size, :size]
-        asis = _cost(rig, bent, flat, w)
-        rows = np.flatnonzero(asis > least_gain)
+        asis = _errors(rig, bent, flat, w)
+        # an exchange moves many points of a part, an outlier one
+        enough = np.maximum(2, np.ceil(_VOTES * np.isfinite(asis).sum(axis=1)))
+        rows = np.flatnonzero((asis > least_gain).sum(axis=1) >= enough)
         if not len(rows):
             continue
-        bent, flat, w = bent[:, :, rows], flat[:, :, rows], w[:, rows]
+        bent, flat, w, asis, enough = bent[:, :, rows], flat[:, :, rows], w[:, rows], asis[rows], enough[rows]
         choices = _choices(cameras)
-        costs = np.empty((len(choices), len(rows)))
-        costs[0] = asis[rows]
-        for n, choice in enumerate(choices[1:], start=1):
-            tried = [a.copy() for a in (bent, flat, w)]
-            for c in choice:
-                for a in tried:
-                    a[c] = a[c][..., mirror]
-            costs[n] = _cost(rig, *tried)
+        tried = np.stack(
+            [asis, *(_errors(rig, *(_exchange(a, c, mirror) for a in (bent, flat, w))) for c in choices[1:])]
+        )
+        costs = _capped_mean(tried, limit)
         least = costs.min(axis=0)
         best = (costs <= least + 1e-9 * (1 + least)).argmax(axis=0)  # of equal choices the smallest
+        after = tried[best, np.arange(len(rows))]
+        improved = (asis - after >= least_gain) & (after <= MAX_SHARE * asis)
+        worsened = (after - asis >= least_gain) & (asis <= MAX_SHARE * after)
         active = (w > 0).any(axis=-1)
         exchanged = np.array([[c in choice for c in range(cameras)] for choice in choices])[best].T & active
-        believed = (costs[0] - least >= least_gain) & (least <= MAX_SHARE * costs[0]) & exchanged.any(axis=0)
+        believed = (improved.sum(axis=1) - worsened.sum(axis=1) >= enough) & exchanged.any(axis=0)
         halves = 2 * exchanged.sum(axis=0) >= active.sum(axis=0)
         swapped[:, rows, k] = exchanged & believed & ~halves
         unclear[rows, k] = believed & halves
@@ -207,27 +210,78 @@ def find_mirrored(
     return found
 
 
+def find_turned(positions, names: Sequence[str], up=(0.0, 1.0, 0.0)) -> np.ndarray:
+    """Frames (frames,) bool in which left and right contradict the way the person faces.
+
+    Reprojection cannot see sides exchanged in every camera at once. Hips and shoulders say where the left is, toes
+    and nose where the front is; a frame is turned when both toes and nose (or the one that is known) lie behind. Where
+    neither is known nothing is claimed.
+
+    Parameters
+    ----------
+    positions : (frames, points, 3)
+    names : sequence of str
+        MediaPipe's or OpenPose's (BODY_25) names of the points.
+    up : (3,)
+        The world's up axis.
+
+    Raises
+    ------
+    ValueError
+        When there is no pair of hips or shoulders among the names.
+    """
+    positions = check_shape(positions, f"frames {len(names)} 3", "positions")
+    index = {name: i for i, name in enumerate(names)}
+
+    def middle(*wanted):
+        """Mean place of both sides of the first of the wanted points that is there."""
+        for left in wanted:
+            right = _right_of(left) or left
+            if left in index and right in index:
+                return positions[:, [index[left], index[right]]].mean(axis=1)
+        return np.full((len(positions), 3), np.nan)
+
+    across = [
+        positions[:, index[left]] - positions[:, index[_right_of(left)]]
+        for left in ("left_hip", "left_shoulder", "LHip", "LShoulder")
+        if left in index
+    ]
+    if not across:
+        raise ValueError(f"names: expected left and right hips or shoulders, got {', '.join(names)}")
+    front = np.cross(np.sum(across, axis=0), up)
+    toes = middle("left_foot_index", "LBigToe") - middle("left_heel", "LHeel")
+    face = middle("nose", "Nose") - middle("left_ear", "LEar")
+    ahead = np.stack([np.einsum("fi,fi->f", front, towards) for towards in (toes, face)])
+    known = np.isfinite(ahead)
+    return known.any(axis=0) & ((ahead < 0) | ~known).all(axis=0)
+
+
 def _choices(cameras: int) -> list[tuple[int, ...]]:
     """Sets of exchanged cameras to try, none first: up to half, of many cameras up to two."""
     most = cameras // 2 if cameras <= 8 else 2
     return [choice for size in range(most + 1) for choice in combinations(range(cameras), size)]
 
 
-def _cost(rig, bent, flat, weight):
-    """Median over a frame's points of their mean reprojection error, (frames,); 0 where none is seen twice.
+def _exchange(array, choice, mirror):
+    """A copy of (cameras, ..., points) with the points of the chosen cameras mirrored."""
+    array = array.copy()
+    array[list(choice)] = array[list(choice)][..., mirror]
+    return array
 
-    The median, because single outliers must not look like an exchange, which moves all points of a part.
-    """
+
+def _errors(rig, bent, flat, weight):
+    """Mean reprojection error of every point from all its cameras, (frames, points); NaN where not seen twice."""
     cameras, frames, size = weight.shape
     bent, flat = bent.reshape(cameras, 2, -1), flat.reshape(cameras, 2, -1)
     weight = weight.reshape(cameras, -1)
     used = weight > 0
     count = used.sum(axis=0)
     places = dlt.solve(rig, dlt.basis(flat, weight), range(cameras))
-    places[:, count < 2] = np.nan
     error = np.where(used, dlt.pixel_errors(rig, places, bent), 0.0).sum(axis=0) / np.maximum(count, 1)
-    error = np.where((count >= 2) & np.isfinite(error), error, np.inf).reshape(frames, size)
-    ordered = np.sort(error, axis=1)
-    known = np.isfinite(error).sum(axis=1)
-    middle = ordered[np.arange(frames), np.maximum(known - 1, 0) // 2]
-    return np.where(known > 0, middle, 0.0)
+    return np.where(count >= 2, error, np.nan).reshape(frames, size)
+
+
+def _capped_mean(errors, cap):
+    """Mean over points (..., points) of errors, none counted above ``cap``; 0 where none is known."""
+    known = np.isfinite(errors)
+    return np.where(known, np.minimum(errors, cap), 0.0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
