@@ -110,7 +110,7 @@ def test_embedded_default_is_repeatable_and_says_where_it_comes_from(truth):
 
 
 def test_options_that_are_off_change_nothing(truth):
-    """The random numbers of the old errors are drawn first, so results made without the new ones stay what they were."""
+    """The random numbers of the old errors come first, so results made without the new ones stay."""
     with_swaps = simulate(truth, CAMERAS, np.random.default_rng(5), swap_share=0.02)
     without = simulate(truth, CAMERAS, np.random.default_rng(5))
     same = ~with_swaps.swapped
