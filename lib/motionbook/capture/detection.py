@@ -135,7 +135,8 @@ def _search(cv2, board, name, recording, every):
                 foreign[int(number)] = foreign.get(int(number), 0) + 1
             else:
                 markers += 1
-            if ids is not None and len(ids) >= 6:
+            # blur eats into small markers: only large ones are measured
+            if ids is not None and len(ids) >= 6 and np.ptp(np.reshape(square, (4, 2)), axis=0).min() >= 25:
                 ratios.append(_marker_side(cv2, places, row, np.reshape(square, (4, 2))) / board.square)
         labels.append(label)
         points.append(row)

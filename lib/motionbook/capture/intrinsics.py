@@ -112,12 +112,12 @@ def calibrate_intrinsics(
         )
     if loose > 0.01:
         notes.append(f"{name}: focal length known to {100 * loose:.1f} % only; add tilted views")
-    if abs(values[0] / values[1] - 1) > 0.02:
+    if abs(values[0] / values[1] - 1) > max(0.02, 3 * loose):
         notes.append(
             f"{name}: fx and fy differ by {100 * abs(values[0] / values[1] - 1):.1f} %: was the board printed with its "
             "two sides scaled differently, or the video squeezed?"
         )
-    if rms > 1.0:
+    if rms > 2.0:
         notes.append(f"{name}: {rms:.2f} px is much; a very wide lens needs k3 as well, or a fisheye model")
     intrinsics = np.array([[values[0], 0, values[2]], [0, values[1], values[3]], [0, 0, 1]])
     camera = Camera(intrinsics, values[4:], IDENTITY, np.zeros(3), size, name)
