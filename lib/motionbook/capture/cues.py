@@ -1,6 +1,7 @@
 """Synchronisation by a cue every camera records: a clap in the sound, a flash of light in the picture."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -113,8 +114,8 @@ def by_clap(
     for c, name in enumerate(names):
         if c != first and not (margin[c] >= min_margin and score[c] >= 0.1):
             doubts.append(
-                f"{name}: the sound fits {100 * score[c]:.0f} % and another place {100 * (1 - margin[c]):.0f} % as well "
-                f"as the best; look for the clap by hand"
+                f"{name}: the sound fits {100 * score[c]:.0f} % and another place {100 * (1 - margin[c]):.0f} % as "
+                "well as the best; look for the clap by hand"
             )
         if found.misfit[c] * rates[c] > 0.5:
             doubts.append(f"{name}: pairs of cameras contradict each other by {found.misfit[c] * rates[c]:.1f} frames")
@@ -134,7 +135,7 @@ def _sound_drift(signals, offsets, rates, names, first, count):
     base = signals[first][:, 0]
     centres = []
     edges = np.linspace(0, len(base), count + 1).astype(int)
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         centres.append(start + int(base[start:stop].argmax()))
     local = np.full((count, len(names)), np.nan)
     half, reach = 500, 250
@@ -252,8 +253,8 @@ def by_flash(
             raise ValueError(f"{name}: {error}") from None
         if not len(flashes.frames):
             raise ValueError(
-                f"{name}: no flash: no brightening stands out by {threshold:g} standard deviations; lower threshold, or "
-                "use sound, motion or the reprojection error"
+                f"{name}: no flash: no brightening stands out by {threshold:g} standard deviations; lower threshold, "
+                "or use sound, motion or the reprojection error"
             )
         found.append(flashes)
     n = len(names)

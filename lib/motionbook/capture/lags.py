@@ -1,4 +1,4 @@
-"""Lags between signals: correlation with unknown samples, its peak and its rivals, pairs combined, drift over windows."""
+"""Lags between signals: correlation with unknown samples, peaks and rivals, pairs combined, drift over windows."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -50,8 +50,8 @@ def correlate(a, b, max_lag: int, min_overlap: int) -> np.ndarray:
         clean = np.where(known, values, 0.0)
         count = np.maximum(known.sum(axis=0), 1)
         centred = np.where(known, values - clean.sum(axis=0) / count, 0.0)
-        scale = np.sqrt((centred**2).sum(axis=0) / count)
-        centred = centred / np.where(scale > 0, scale, 1.0)
+        # one scale for all channels, against rounding: what moves more counts for more, as noise is alike in all
+        centred = centred / max(np.sqrt((centred**2).sum() / count.sum()), 1e-300)
         spectra.append([rfft(part, size, axis=0) for part in (known.astype(float), centred, centred**2)])
     (wa, xa, qa), (wb, xb, qb) = spectra
     lags = np.arange(-max_lag, max_lag + 1)
@@ -250,6 +250,15 @@ def with_drift(offsets, rates, drift) -> tuple[np.ndarray, np.ndarray]:
         rates[c] *= 1 + drift.slopes[c]
         offsets[c] = drift.starts[c] / (1 + drift.slopes[c])
     return offsets, rates
+
+
+def drift_rows(drift: Drift, names: Sequence[str]) -> list[dict]:
+    """The windows' offsets as rows of a table of evidence."""
+    return [
+        {"window [s]": float(t), "camera": name, "offset [s]": float(drift.offsets[w, c])}
+        for w, t in enumerate(drift.centres)
+        for c, name in enumerate(names)
+    ]
 
 
 def _best_step(t: np.ndarray, y: np.ndarray) -> tuple[float, float]:
