@@ -170,6 +170,15 @@ def test_rays_that_meet_behind_the_cameras_are_no_point():
     assert result.reason == Reason.BEHIND_CAMERA and np.isnan(result.positions).all()
     assert triangulate(pair, apart[::-1]).reason == Reason.SOLVED
     assert triangulate(pair, np.full((2, 1, 2), 900.0)).reason == Reason.PARALLEL_RAYS
+    # a third camera that throws the common solution behind them is left out, and then the point is solved
+    three = (*pair, look_at((0.0, 1.3, 3.0), (0.0, 1.3, 0.0), focal=1000.0, size=(1920, 1080)))
+    truth = np.array([[0.0, 1.0, -17.0]])
+    pixels = np.stack([project(camera, truth) for camera in three])
+    pixels[2] -= [0.0, 200.0]
+    assert triangulate(three, pixels, max_error=None).reason == Reason.BEHIND_CAMERA
+    saved = triangulate(three, pixels)
+    assert saved.reason == Reason.SOLVED
+    np.testing.assert_allclose(saved.positions, truth, atol=1e-6)
 
 
 def test_pixels_outside_the_lens_are_counted_as_such():
@@ -180,6 +189,10 @@ def test_pixels_outside_the_lens_are_counted_as_such():
     result = triangulate(folding, pixels)
     assert result.reason == Reason.OUTSIDE_LENS
     assert result.observed[:, 0].tolist() == [Observed.USED] + [Observed.OUTSIDE_LENS] * 3
+    pixels[1:3] = np.stack([project(camera, truth) for camera in folding[1:3]])
+    result = triangulate(folding, pixels)
+    np.testing.assert_allclose(result.positions, truth, atol=1e-8)
+    assert result.observed[:, 0].tolist() == [Observed.USED] * 3 + [Observed.OUTSIDE_LENS]
 
 
 def test_shapes_without_frames_and_empty_ones():

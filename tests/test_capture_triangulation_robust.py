@@ -162,6 +162,15 @@ def test_the_limit_follows_the_recording(truth):
     assert triangulate(CAMERAS, film(truth, np.random.default_rng(7)), max_error=None).max_error == np.inf
 
 
+def test_the_limit_looks_at_all_landmarks():
+    """A step through the points that is a multiple of their number would see the first, which alone is exact."""
+    rng = np.random.default_rng(9)
+    places = rng.uniform((-0.5, 0.2, -0.3), (0.5, 1.7, 0.3), (4000, 3, 3))
+    pixels = film(places, rng, noise=0.0, outliers=0.0, lost=0.0)
+    pixels[:, :, 1:] += 4.0 * rng.standard_normal(pixels[:, :, 1:].shape)
+    assert triangulate(CAMERAS, pixels).max_error > 10
+
+
 @pytest.mark.parametrize("count", [2, 3, 6, 8])
 def test_more_cameras_stand_more(count, truth):
     """Two of six and more may be wrong about the same point; with two cameras nothing can be rejected."""
