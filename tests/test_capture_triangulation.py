@@ -190,9 +190,10 @@ def test_pixels_outside_the_lens_are_counted_as_such():
     assert result.reason == Reason.OUTSIDE_LENS
     assert result.observed[:, 0].tolist() == [Observed.USED] + [Observed.OUTSIDE_LENS] * 3
     pixels[1:3] = np.stack([project(camera, truth) for camera in folding[1:3]])
-    result = triangulate(folding, pixels)
-    np.testing.assert_allclose(result.positions, truth, atol=1e-8)
-    assert result.observed[:, 0].tolist() == [Observed.USED] * 3 + [Observed.OUTSIDE_LENS]
+    for max_error in ("auto", None):
+        result = triangulate(folding, pixels, max_error=max_error)
+        np.testing.assert_allclose(result.positions, truth, atol=1e-8)
+        assert result.observed[:, 0].tolist() == [Observed.USED] * 3 + [Observed.OUTSIDE_LENS]
 
 
 def test_shapes_without_frames_and_empty_ones():
