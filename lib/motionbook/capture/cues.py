@@ -13,13 +13,56 @@ from motionbook.checks import check_finite
 _HOP = 1000  # samples of the onset signal per second
 
 
+class _Sound(NamedTuple):
+    """A recording for correlation: high-passed samples, their rate, and the onset signal (milliseconds, 1)."""
+
+    samples: np.ndarray
+    rate: float
+    onsets: np.ndarray
+
+
+def _high_passed(samples: np.ndarray, rate: float, low: float) -> np.ndarray:
+    from scipy.signal import butter, sosfilt
+
+    return sosfilt(butter(4, 2 * low / rate, "highpass", output="sos"), samples)
+
+
+def _fine_lag(a: _Sound, b: _Sound, at: float, lag: float) -> float:
+    """The lag in seconds refined on the waves around an onset at ``at`` seconds of a; unchanged where they differ.
+
+    Microphones agree on the first milliseconds of a clap, before the room answers; where they do not, the onset
+    signals' lag, good to a millisecond, is the better one.
+    """
+    rate = max(a.rate, b.rate)
+    reach = 0.02
+    grid = np.arange(at - 0.005, at + 0.04, 1 / rate)
+    wide = np.arange(grid[0] - reach, grid[-1] + reach, 1 / rate)
+    first = np.full(len(wide), np.nan)
+    start = round(reach * rate)
+    first[start : start + len(grid)] = np.interp(
+        wide[start : start + len(grid)] * a.rate, np.arange(len(a.samples)), a.samples
+    )
+    second = np.interp((wide + lag) * b.rate, np.arange(len(b.samples)), b.samples, left=np.nan, right=np.nan)
+    peak = find_peak(correlate(first[:, None], second[:, None], start, len(grid) // 2), lobe=round(0.0005 * rate))
+    if peak is None or peak.at_edge or peak.height < 0.5 or peak.margin < 0.1:
+        return lag
+    return lag + peak.lag / rate
+
+
+def _shared_onset(a: _Sound, b: _Sound, lag: float) -> float:
+    """Second of a's recording at which both grow louder most, given the lag."""
+    shift = round(lag * _HOP)
+    frames = np.arange(max(0, -shift), min(len(a.onsets), len(b.onsets) - shift))
+    return float(frames[(a.onsets[frames, 0] * b.onsets[frames + shift, 0]).argmax()]) / _HOP
+
+
 def onset_strength(samples, rate: float, low: float = 500.0) -> np.ndarray:
     """How suddenly a sound grows louder, (milliseconds,): 0 in steady sound, high at a clap.
 
     Energy above ``low`` Hz (hum, wind and voices lie below most of it) in steps of 1 ms, its logarithm over a floor
     at the recording's median energy, and the rises of that.
     """
-    from scipy.signal import butter, sosfilt
+    from scipy.ndimage import gaussian_filter1d
 
     samples = np.asarray(samples, dtype=np.float64)
     if samples.ndim != 1 or not len(samples):
@@ -27,13 +70,14 @@ def onset_strength(samples, rate: float, low: float = 500.0) -> np.ndarray:
     check_finite(samples, "sound")
     if not rate >= 4 * low:
         raise ValueError(f"rate: expected at least {4 * low:g} samples per second to hear a clap, got {rate:g}")
-    high = sosfilt(butter(4, 2 * low / rate, "highpass", output="sos"), samples)
+    high = _high_passed(samples, rate, low)
     edges = np.round(np.arange(int(len(samples) / rate * _HOP) + 1) * rate / _HOP).astype(int)
     total = np.concatenate([[0.0], np.cumsum(high**2)])
     energy = np.maximum(np.diff(total[np.minimum(edges, len(samples))]), 0.0)
     floor = max(float(np.median(energy)), 1e-9 * float(energy.max(initial=0.0)), 1e-30)
     loud = np.log1p(energy / floor)
-    return np.maximum(np.diff(loud, prepend=loud[:1]), 0.0)
+    # wide enough that the correlation's peak is a parabola over its three samples
+    return gaussian_filter1d(np.maximum(np.diff(loud, prepend=loud[:1]), 0.0), 1.5)
 
 
 def by_clap(
@@ -61,12 +105,13 @@ def by_clap(
     fps : float or (cameras,)
         Frame rate of each camera's video.
     max_seconds : float, optional
-        Largest offset searched; half the shorter recording when not given.
+        Largest offset searched; half the shorter recording when not given (5 s with ``windows``).
     distances : (cameras,), optional
         Metres from the clap to each microphone.
     windows : int
-        With 3 or more, rates are measured too: around that many of the loudest shared onsets spread over the
-        recording.
+        With 3 or more, rates are measured too: the loudest onset of the reference in each of so many windows is
+        looked for in the other sounds, within ``max_seconds`` (5 s when not given), which clocks that drift by more
+        than a few milliseconds need.
     min_margin : float
         A smaller margin is warned about.
 
@@ -82,21 +127,27 @@ def by_clap(
         strength = onset_strength(samples, rate)
         if not strength.any():
             raise ValueError(f"{name}: the recording is silent; use a flash, the motion or the reprojection error")
-        signals.append(strength[:, None])
+        signals.append(
+            _Sound(_high_passed(np.asarray(samples, dtype=np.float64), rate, 500.0), rate, strength[:, None])
+        )
     travel = np.zeros(len(names))
     if distances is not None:
         travel = np.asarray(distances, dtype=float) / speed_of_sound
         if travel.shape != (len(names),):
             raise ValueError(f"distances: expected one per camera ({len(names)}), got shape {travel.shape}")
+    if windows >= 3:
+        return _claps_in_windows(signals, rates, names, first, windows, max_seconds, travel)
     pairs, evidence, score, margin, doubts = [], [], np.full(len(names), np.nan), np.full(len(names), np.nan), []
     for i in range(len(names)):
         for j in range(i + 1, len(names)):
-            a, b = signals[i], signals[j]
+            a, b = signals[i].onsets, signals[j].onsets
             reach = min(len(a), len(b)) // 2 if max_seconds is None else round(max_seconds * _HOP)
             peak = find_peak(correlate(a, b, reach, min(len(a), len(b)) // 4), lobe=20)
             if peak is None:
                 continue
-            lag = peak.lag / _HOP - (travel[j] - travel[i])
+            lag = peak.lag / _HOP
+            lag = _fine_lag(signals[i], signals[j], _shared_onset(signals[i], signals[j], lag), lag)
+            lag -= travel[j] - travel[i]
             pairs.append((i, j, lag, max(peak.height, 1e-3) ** 2))
             evidence.append(
                 {
@@ -120,46 +171,78 @@ def by_clap(
         if found.misfit[c] * rates[c] > 0.5:
             doubts.append(f"{name}: pairs of cameras contradict each other by {found.misfit[c] * rates[c]:.1f} frames")
     offsets, spread = found.offsets, np.maximum(found.misfit, 0.3 / _HOP)
-    if windows >= 3:
-        offsets, rates, rows, text = _sound_drift(signals, offsets, rates, names, first, windows)
-        evidence += rows
-        doubts += text
     warn_of(doubts, "by_clap")
     return Synchronisation(
         names, rates[first], offsets, rates, score, margin, spread, "clap", tuple(evidence), tuple(doubts)
     )
 
 
-def _sound_drift(signals, offsets, rates, names, first, count):
-    """Offsets and rates with a drift of the clocks taken in, evidence rows, doubts."""
-    base = signals[first][:, 0]
-    centres = []
+def _claps_in_windows(signals, rates, names, first, count, max_seconds, travel) -> Synchronisation:
+    """Offsets and rates from the loudest onset of the reference in each of ``count`` windows, each found by itself."""
+    base = signals[first].onsets[:, 0]
+    half, reach = round(0.6 * _HOP), round((5.0 if max_seconds is None else max_seconds) * _HOP)
     edges = np.linspace(0, len(base), count + 1).astype(int)
-    for start, stop in pairwise(edges):
-        centres.append(start + int(base[start:stop].argmax()))
-    local = np.full((count, len(names)), np.nan)
-    half, reach = 500, 250
-    for w, centre in enumerate(centres):
-        local[w, first] = 0.0
-        a = base[max(centre - half, 0) : centre + half, None]
-        for c in range(len(names)):
-            # the reference's window again, where the coarse offset puts it in the other camera's sound
-            start = max(centre - half, 0) + round(offsets[c] * _HOP)
-            if c == first or start < 0 or start + len(a) > len(signals[c]):
+    centres = np.array([start + int(base[start:stop].argmax()) for start, stop in pairwise(edges)])
+    lags, heights, margins = (np.full((count, len(names)), np.nan) for _ in range(3))
+    lags[:, first] = 0.0
+    evidence, doubts = [], []
+    for c, name in enumerate(names):
+        for w, centre in enumerate(centres if c != first else ()):
+            start = max(centre - half, 0)
+            a = base[start : centre + half]
+            frames = np.arange(start - reach, start + len(a) + reach)
+            good = (frames >= 0) & (frames < len(signals[c].onsets))
+            b = np.full(len(frames), np.nan)
+            b[good] = signals[c].onsets[frames[good], 0]
+            a = np.concatenate([np.full(reach, np.nan), a])
+            peak = find_peak(correlate(a[:, None], b[:, None], reach, half), lobe=20)
+            if peak is None or peak.at_edge:
                 continue
-            peak = find_peak(correlate(a, signals[c][start : start + len(a)], reach, len(a) // 4), lobe=20)
-            if peak is not None and peak.height > 0.3 and not peak.at_edge:
-                local[w, c] = (start - max(centre - half, 0) + peak.lag) / _HOP
-    times = np.array(centres) / _HOP
-    drift = fit_drift(times, local, rates[first], names, np.full(local.shape, 0.3 / _HOP))
-    rows = [
-        {"window [s]": float(t), "cameras": names[c], "lag [s]": float(local[w, c])}
-        for w, t in enumerate(times)
-        for c in range(len(names))
-        if c != first and np.isfinite(local[w, c])
-    ]
-    doubts = [text for c, text in enumerate(drift.report) if drift.jumping[c]]
-    return *with_drift(offsets, rates, drift), rows, doubts
+            heights[w, c], margins[w, c] = peak.height, peak.margin
+            lag = _fine_lag(signals[first], signals[c], centre / _HOP, peak.lag / _HOP) - (travel[c] - travel[first])
+            row = {"cameras": f"{names[first]} {name}", "time [s]": centre / _HOP, "lag [s]": lag}
+            evidence.append(row | {"correlation": peak.height, "margin": peak.margin})
+            if peak.height > 0.3 and peak.margin > 0.2:
+                lags[w, c] = lag
+        if c != first:
+            lags[:, c] = _on_one_line(centres / _HOP, lags[:, c])
+    drift = fit_drift(centres / _HOP, lags, rates[first], names, np.full(lags.shape, 0.3 / _HOP))
+    offsets, spread = np.zeros(len(names)), np.zeros(len(names))
+    for c, name in enumerate(names):
+        found = np.isfinite(lags[:, c])
+        if found.sum() < 3:
+            raise ValueError(
+                f"{name}: {found.sum()} of {count} windows share a clear sound with {names[first]}, rates need 3; "
+                "synchronise without windows"
+            )
+        offsets[c] = lags[found, c].mean()
+        spread[c] = max(lags[found, c].std(), 0.3 / _HOP) / np.sqrt(found.sum())
+        if drift.drifting[c]:
+            spread[c] = max(drift.scatter[c], 0.3 / _HOP) / np.sqrt(found.sum())
+        if drift.jumping[c]:
+            doubts.append(drift.report[c])
+    spread[first] = 0.0
+    offsets, rates = with_drift(offsets, rates, drift)
+    score, margin = np.full(len(names), np.nan), np.full(len(names), np.nan)
+    for c in (c for c in range(len(names)) if c != first):
+        score[c], margin[c] = np.nanmedian(heights[:, c]), np.nanmedian(margins[:, c])
+    warn_of(doubts, "by_clap")
+    return Synchronisation(
+        names, rates[first], offsets, rates, score, margin, spread, "clap", tuple(evidence), tuple(doubts)
+    )
+
+
+def _on_one_line(t: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Values off the line that most of them lie on set to NaN; all kept when no line holds two thirds of them."""
+    known = np.flatnonzero(np.isfinite(y))
+    if len(known) < 4:
+        return y
+    i, j = (known[k] for k in np.triu_indices(len(known), 1))
+    slope = np.median((y[j] - y[i]) / (t[j] - t[i]))
+    off = y - slope * t
+    off = np.abs(off - np.nanmedian(off))
+    near = off <= max(4 * 1.4826 * float(np.nanmedian(off)), 0.005)
+    return np.where(near, y, np.nan) if near.sum() >= 2 * len(known) / 3 else y
 
 
 class Flashes(NamedTuple):

@@ -168,7 +168,7 @@ class Drift(NamedTuple):
     scatter : (cameras,)
         Root mean square of the windows around the line, seconds.
     drifting, jumping : (cameras,) bool
-        The slope is more than three standard errors from 0 and moves the camera by a quarter of a frame or more over
+        The slope is more than three standard errors from 0 and moves the camera by a tenth of a frame or more over
         the recording; the offset steps by a frame or more between two neighbouring windows, off the line.
     report : tuple of str
         A sentence per camera.
@@ -219,7 +219,7 @@ def fit_drift(centres, offsets, fps: float, names: Sequence[str], spread=None) -
         length = t[-1] - t[0]
         out["slope"][c], out["error"][c], out["scatter"][c] = slope, error, scatter
         out["start"][c] = y.mean() - slope * middle
-        drifting[c] = abs(slope) > 3 * error and abs(slope) * length * fps >= 0.25
+        drifting[c] = abs(slope) > 3 * error and abs(slope) * length * fps >= 0.1
         # a step shows as two level stretches: compare the best step with the line, on equal numbers of parameters
         step, place = _best_step(t, y)
         flat = np.where(t < place, y[t < place].mean(), y[t >= place].mean())
