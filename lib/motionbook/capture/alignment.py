@@ -34,10 +34,11 @@ class Aligned(NamedTuple):
     report: tuple[dict, ...]
 
 
-def sample(values, times, at, max_gap: float) -> np.ndarray:
+def sample(values, times, at, max_gap: float, cubic: bool = True) -> np.ndarray:
     """Values (frames, ...) known at ``times`` (frames,), read at the moments ``at`` (moments,).
 
-    Cubic between frames (Hermite, slopes from the neighbours), straight where a neighbour is missing, exact copies at
+    Cubic between frames (Hermite, slopes from the neighbours), straight where a neighbour is missing or ``cubic`` is
+    off, exact copies at
     the frames themselves; NaN outside, beside unknown values, and in intervals longer than ``max_gap`` seconds.
     """
     values, times, at = np.asarray(values, dtype=np.float64), np.asarray(times), np.asarray(at)
@@ -63,14 +64,14 @@ def sample(values, times, at, max_gap: float) -> np.ndarray:
         slope_left = (stop - values[before]) / (times[i + 1] - times[before]).reshape(axes) * h
         slope_right = (values[after] - start) / (times[after] - times[i]).reshape(axes) * h
         straight = (1 - w) * start + w * stop
-        cubic = (
+        bent = (
             (1 + 2 * w) * (1 - w) ** 2 * start
             + w * (1 - w) ** 2 * slope_left
             + w**2 * (3 - 2 * w) * stop
             - w**2 * (1 - w) * slope_right
         )
-        inner = ((times[i] - times[before] <= max_gap) & (times[after] - times[i + 1] <= max_gap)).reshape(axes)
-        out[between] = np.where(inner & np.isfinite(cubic), cubic, straight)
+        inner = cubic & ((times[i] - times[before] <= max_gap) & (times[after] - times[i + 1] <= max_gap)).reshape(axes)
+        out[between] = np.where(inner & np.isfinite(bent), bent, straight)
     return out
 
 
@@ -139,7 +140,7 @@ def apply(
             raise ValueError(f"{cameras[c]}: confidence: expected {track.shape[:-1]}, got {weight.shape}")
         gap = GAP / synchronisation.rates[c] if max_gap is None else max_gap
         seen[c] = sample(track, clock, at, gap)
-        steps = _linear(weight, clock, at)
+        steps = sample(np.nan_to_num(weight), clock, at, gap, cubic=False)
         trust[c] = np.where(np.isfinite(seen[c]).all(axis=-1), np.nan_to_num(steps), 0.0)
         seen[c][trust[c] == 0] = np.nan
         within = (at >= clock[0] - 1e-9) & (at <= clock[-1] + 1e-9)
@@ -163,14 +164,6 @@ def apply(
             }
         )
     return Aligned(Observations(names, seen, trust, fps), at, tuple(report))
-
-
-def _linear(weight, clock, at):
-    out = np.empty((len(at), weight.shape[1]))
-    weight = np.nan_to_num(weight)
-    for point in range(weight.shape[1]):
-        out[:, point] = np.interp(at, clock, weight[:, point])
-    return out
 
 
 def smoothed(values: np.ndarray, rate: float, seconds: float = SMOOTH) -> np.ndarray:
