@@ -1,6 +1,7 @@
 """Capture: from cameras to a skeleton (chapter 1)."""
 
 from motionbook.capture.assembly import assemble, bone_lengths, fill_gaps, low_pass
+from motionbook.capture.calibration import Calibration, calibrate
 from motionbook.capture.camera_files import read_cameras, write_cameras
 from motionbook.capture.cameras import Camera, camera_centre, look_at, project, semicircle
 from motionbook.capture.landmarks import LANDMARKS, Landmarks, Observations, observe, true_landmarks
@@ -9,6 +10,7 @@ from motionbook.capture.triangulation import Observed, Reason, Triangulation, tr
 
 __all__ = [
     "LANDMARKS",
+    "Calibration",
     "Camera",
     "Landmarks",
     "Observations",
@@ -17,6 +19,7 @@ __all__ = [
     "Triangulation",
     "assemble",
     "bone_lengths",
+    "calibrate",
     "camera_centre",
     "fill_gaps",
     "look_at",
@@ -28,4 +31,5 @@ __all__ = [
     "side_pairs",
     "triangulate",
     "true_landmarks",
+    "write_cameras",
 ]

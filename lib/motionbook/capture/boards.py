@@ -135,7 +135,9 @@ def board_image(board: Board, pixels_per_square: int = 100) -> np.ndarray:
             cells[row, column] = 255
         picture = np.kron(cells, np.ones((dots, dots), np.uint8))
         side = max(1, round(board.marker / board.square * dots))
-        for (x, y), number in zip(np.round(corner / board.square * dots).astype(int), np.ravel(made.getIds()), strict=True):
+        for (x, y), number in zip(
+            np.round(corner / board.square * dots).astype(int), np.ravel(made.getIds()), strict=True
+        ):
             picture[y : y + side, x : x + side] = made.getDictionary().generateImageMarker(int(number), side)
     return 255 - picture if board.inverted else picture
 
@@ -196,7 +198,9 @@ def print_board(board: Board, path: str | Path, *, paper: str = "A4", dpi: int =
         at = x + round(tick * bar / 10)
         sheet[y - round(0.003 * per_metre) : y, max(at - line, x) : max(at, x + line)] = 0
     scale = per_metre * 0.0025 / 22
-    for row, text in enumerate((describe(board), "this bar is 100 mm: measure it, and measure a square before you use the board")):
+    for row, text in enumerate(
+        (describe(board), "this bar is 100 mm: measure it, and measure a square before you use the board")
+    ):
         place = (x, y - round((0.0095 - 0.0045 * row) * per_metre))
         cv2.putText(sheet, text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, 0, max(1, round(scale * 1.5)), cv2.LINE_AA)
     return write_whole(path, _png(sheet, per_metre) if path.suffix == ".png" else _pdf(sheet, page))
@@ -277,7 +281,11 @@ def _rays_on_board(cv2, board, camera, plane_to_view, low, high, edge):
     # the lens is smooth: between pixel centres, a ninth of the work, its slope is enough
     by_v, by_u = np.gradient(flat, axis=(0, 1))
     steps = (np.arange(3) - 1) / 3
-    flat = flat[:, None, :, None] + by_u[:, None, :, None] * steps[:, None] + (by_v[:, None, :, None] * steps[:, None, None, None])
+    flat = (
+        flat[:, None, :, None]
+        + by_u[:, None, :, None] * steps[:, None]
+        + (by_v[:, None, :, None] * steps[:, None, None, None])
+    )
     flat = flat[1:-1, :, 1:-1].reshape(3 * (high[1] - low[1]), 3 * (high[0] - low[0]), 2)
     ray = np.concatenate([flat, np.ones((*flat.shape[:-1], 1))], axis=-1) @ np.linalg.inv(plane_to_view).T
     place = ray[..., :2] / ray[..., 2:]

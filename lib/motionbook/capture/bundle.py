@@ -163,7 +163,9 @@ class _Problem:
         parts = [np.concatenate([np.zeros(3), shift]) for shift in self.shift[1:]]
         parts.append(self.lens[:, self.free].ravel())
         if self.rigid:
-            parts.append(np.concatenate([np.zeros((len(self.blocks), 3)), self.translations[self.blocks]], axis=1).ravel())
+            parts.append(
+                np.concatenate([np.zeros((len(self.blocks), 3)), self.translations[self.blocks]], axis=1).ravel()
+            )
         else:
             parts.append(self.places.reshape(-1, 3)[self.blocks].ravel())
         return np.concatenate(parts)
@@ -252,9 +254,7 @@ class _Problem:
                 rot.multiply(rot.from_rotation_vector(blocks[:, :3]), self.rotations[self.blocks])
             )
             translations[self.blocks] = blocks[:, 3:]
-            points[self.blocks] = (
-                rot.rotate(rotations[self.blocks, None], self.board) + translations[self.blocks, None]
-            )
+            points[self.blocks] = rot.rotate(rotations[self.blocks, None], self.board) + translations[self.blocks, None]
         else:
             points.reshape(-1, 3)[self.blocks] = blocks
         left = self.residuals(solved.x).reshape(-1, 2)

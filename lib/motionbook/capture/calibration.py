@@ -16,7 +16,7 @@ from motionbook.capture.bundle import bundle_adjust
 from motionbook.capture.cameras import Camera, camera_centre
 from motionbook.capture.detection import Sightings, find_boards
 from motionbook.capture.intrinsics import MIN_CORNERS, calibrate_intrinsics, check_views
-from motionbook.capture.poses import board_candidates, best_pose, relation
+from motionbook.capture.poses import best_pose, board_candidates, relation
 
 MIN_SHARED = 3
 
@@ -160,7 +160,11 @@ def errors_by_camera(calibration: Calibration):
     for camera, residual in zip(calibration.cameras, calibration.residuals, strict=True):
         off = np.linalg.norm(residual, axis=-1)
         used = off[np.isfinite(off)]
-        rows[camera.name] = {"boards": int(np.isfinite(off).any(axis=1).sum()), "corners": len(used), **_spread_of(used)}
+        rows[camera.name] = {
+            "boards": int(np.isfinite(off).any(axis=1).sum()),
+            "corners": len(used),
+            **_spread_of(used),
+        }
     return pd.DataFrame(rows).T.rename_axis("camera").astype({"boards": int, "corners": int})
 
 
@@ -331,7 +335,9 @@ def _doubts(board, sightings, found) -> list[str]:
         bad = there & (row > max(3.0, 5 * typical))
         if bad.any():
             frames = ", ".join(str(sightings.frames[i]) for i in np.flatnonzero(bad)[:5])
-            notes.append(f"{name}: {bad.sum()} pictures err much more than the typical {typical:.2f} px (frames {frames})")
+            notes.append(
+                f"{name}: {bad.sum()} pictures err much more than the typical {typical:.2f} px (frames {frames})"
+            )
         if there.any() and np.median(row[there]) > max(3.0, 3 * typical):
             notes.append(f"{name}: errs more than the other cameras: is it synchronised?")
     return notes

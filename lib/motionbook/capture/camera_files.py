@@ -80,7 +80,9 @@ def read_cameras(
         )
     if not cameras:
         raise ValueError(f"{path}: expected a table with 'matrix' per camera, found {', '.join(tables) or 'nothing'}")
-    cameras = _from_file_world(cameras, _known(metadata, "up_axis", up, _TO_Y_UP), _known(metadata, "unit", unit, _METRES))
+    cameras = _from_file_world(
+        cameras, _known(metadata, "up_axis", up, _TO_Y_UP), _known(metadata, "unit", unit, _METRES)
+    )
     findings = list(doubts(cameras))
     if sizes is not None:
         findings += check_sizes(cameras, sizes)

@@ -72,10 +72,15 @@ def find_boards(board: Board, recordings: Mapping[str, object], *, every: int = 
     found, sizes, labels, notes = {}, {}, {}, []
     for name, recording in recordings.items():
         labels[name], found[name], sizes[name], seen = _search(cv2, board, name, recording, every)
-        if seen.markers and not seen.corners:
+        if seen.foreign:
+            raise ValueError(
+                f"{name}: markers {sorted(seen.foreign)} were found, but a board with {describe(board)} ends at number "
+                f"{board.columns * board.rows // 2 - 1}: it has more squares than stated, or two boards are in view"
+            )
+        if not seen.corners:
             other = replace(board, legacy=not board.legacy)
-            again = _search(cv2, other, name, recording, every)
-            if again[3].corners:
+            again = _search(cv2, other, name, recording, every) if seen.markers and board.rows % 2 == 0 else None
+            if again is not None and again[3].corners:
                 words = "before" if other.legacy else "since"
                 text = (
                     f"{name}: {seen.markers} markers but no corner with the board as given; its layout is the one "
@@ -86,11 +91,8 @@ def find_boards(board: Board, recordings: Mapping[str, object], *, every: int = 
                 board = other
                 labels[name], found[name], sizes[name], seen = again
             else:
-                raise ValueError(
-                    f"{name}: {seen.markers} markers of {board.dictionary} were found but no corner of a board with "
-                    f"{describe(board)}: count its columns and rows again, they may be exchanged"
-                )
-        notes += _judge(cv2, board, name, recording, seen, every)
+                notes.append(_why_never(cv2, board, name, recording, every, seen))
+        notes += _marker_doubts(board, name, seen)
     counts = {name: len(frames) for name, frames in labels.items()}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())
@@ -156,31 +158,32 @@ def _marker_side(cv2, places, row, square):
     return float(np.linalg.norm(on - np.roll(on, 1, axis=0), axis=-1).mean())
 
 
-def _judge(cv2, board, name, recording, seen, every) -> list[str]:
-    if seen.foreign:
+def _why_never(cv2, board, name, recording, every, seen) -> str:
+    """A note when no board was in view; an error when there was one that cannot be used."""
+    if _search(cv2, board, name, _Mirrored(recording), every)[3].corners:
         raise ValueError(
-            f"{name}: markers {sorted(seen.foreign)} were found, but a board with {describe(board)} ends at number "
-            f"{board.columns * board.rows // 2 - 1}: it has more squares than stated, or two boards are in view"
+            f"{name}: the board is found only when the pictures are mirrored left to right: switch off the "
+            "camera's mirror (selfie) mode and record again, or flip its video"
         )
-    notes = []
-    ratio = np.median(seen.ratio) if seen.ratio else np.nan
+    if seen.markers >= 4:
+        raise ValueError(
+            f"{name}: {seen.markers} markers of {board.dictionary} were found but no corner of a board with "
+            f"{describe(board)}: count its columns and rows again, they may be exchanged"
+        )
+    return f"{name}: the board was never found"
+
+
+def _marker_doubts(board, name, seen) -> list[str]:
+    ratio = np.nanmedian(seen.ratio) if np.isfinite(seen.ratio).any() else np.nan
     stated = board.marker / board.square
-    if abs(ratio - stated) > 0.05:
-        text = (
-            f"{name}: a marker's side measures {ratio:.2f} of a square's, the board as given says {stated:.2f}: "
-            "measure both on the print, one of them is wrong or it is another board"
-        )
-        warnings.warn(text, CalibrationWarning, stacklevel=3)
-        notes.append(text)
-    if not seen.corners:
-        mirrored = _search(cv2, board, name, _Mirrored(recording), every)[3]
-        if mirrored.corners:
-            raise ValueError(
-                f"{name}: the board is found only when the pictures are mirrored left to right: switch off the "
-                "camera's mirror (selfie) mode and record again, or flip its video"
-            )
-        notes.append(f"{name}: the board was never found")
-    return notes
+    if not abs(ratio - stated) > 0.05:
+        return []
+    text = (
+        f"{name}: a marker's side measures {ratio:.2f} of a square's, the board as given says {stated:.2f}: "
+        "measure both on the print, one of them is wrong or it is another board"
+    )
+    warnings.warn(text, CalibrationWarning, stacklevel=3)
+    return [text]
 
 
 class _Mirrored(NamedTuple):

@@ -56,9 +56,7 @@ def still_frames(sightings: Sightings, *, limit: float = 1.0, shortest: int = 5)
     return np.arange(-best[1], -best[1] + best[0])
 
 
-def place_on_board(
-    calibration: Calibration, frame=None, *, up: str = "board", thickness: float = 0.0
-) -> Calibration:
+def place_on_board(calibration: Calibration, frame=None, *, up: str = "board", thickness: float = 0.0) -> Calibration:
     """The calibration in a world whose floor is where the board lay: Y up, origin at the board's middle, +Z to the cameras.
 
     Parameters
@@ -187,7 +185,9 @@ def _stand_up(calibration, answer, up, thickness) -> Calibration:
     z = np.mean([camera_centre(camera) for camera in calibration.cameras], axis=0) - middle
     z = z - (z @ y) * y
     if np.linalg.norm(z) < 1e-6:
-        z = rot.rotate(rotation, np.array([0.0, 1.0, 0.0]))  # cameras all around: the board's columns say where front is
+        z = rot.rotate(
+            rotation, np.array([0.0, 1.0, 0.0])
+        )  # cameras all around: the board's columns say where front is
         z = z - (z @ y) * y
     z = z / np.linalg.norm(z)
     turn = rot.from_matrix(np.stack([np.cross(y, z), y, z]))
