@@ -41,6 +41,7 @@ def test_all_data_sets_and_weights_of_the_book_have_a_manifest():
         "t5_small",
         "i3d",
         "lpips",
+        "mediapipe_models",
     }
 
 
