@@ -119,7 +119,7 @@ def test_inverted_board_is_found_only_as_such():
 
 
 def test_mirrored_pictures_are_refused(shot):
-    with pytest.raises(ValueError, match="cam02: .* mirrored left to right: switch off"):
+    with pytest.raises(ValueError, match=r"cam02: .* mirrored left to right: switch off"):
         find_boards(BOARD, {"cam01": [shot], "cam02": [np.ascontiguousarray(shot[:, ::-1])]})
 
 
@@ -149,13 +149,13 @@ def test_pictures_that_cannot_be_used_are_named(shot, tmp_path):
         find_boards(BOARD, {"cam01": [shot, shot[:400]]})
     with pytest.raises(ValueError, match=r"cam01: .*there is no .*gone.mp4"):
         find_boards(BOARD, {"cam01": tmp_path / "gone.mp4"})
-    with pytest.raises(ValueError, match="cam01: .*found no picture"):
+    with pytest.raises(ValueError, match=r"cam01: .*found no picture"):
         find_boards(BOARD, {"cam01": tmp_path})
     with pytest.raises(ValueError, match="uint8"):
         find_boards(BOARD, {"cam01": [shot / 255.0]})
-    with pytest.raises(ValueError, match="DICT_4X4_50.*got 'DICT_9'"):
+    with pytest.raises(ValueError, match=r"DICT_4X4_50.*got 'DICT_9'"):
         find_boards(Board(7, 5, 0.06, 0.048, dictionary="DICT_9"), {"cam01": [shot]})
-    with pytest.raises(ValueError, match="17 x 17|144 markers needed, DICT_4X4_50 has 50"):
+    with pytest.raises(ValueError, match=r"17 x 17|144 markers needed, DICT_4X4_50 has 50"):
         opencv_board(Board(17, 17, 0.02, 0.015, dictionary="DICT_4X4_50"))
     found = find_boards(BOARD, {"cam01": [shot], "cam02": [np.full_like(shot, 90)]})
     assert "cam02: the board was never found" in found.notes
@@ -208,7 +208,7 @@ def test_printed_board_has_its_size_a_scale_bar_and_its_parameters(tmp_path):
     assert describe(board) == "5 columns x 7 rows, square 30 mm, ChArUco DICT_4X4_250, marker 24 mm"
     with pytest.raises(ValueError, match=r"420 x 300 mm and needs 436 x 330 mm .*A4 has 297 x 210"):
         print_board(BOARD, tmp_path / "board.png")
-    with pytest.raises(ValueError, match="png or .pdf"):
+    with pytest.raises(ValueError, match=r"png or .pdf"):
         print_board(board, tmp_path / "board.gif")
 
 

@@ -1,4 +1,4 @@
-"""Bundle adjustment: the exact Jacobian against differences, known cameras recovered, outliers, frozen and free parts."""
+"""Bundle adjustment: the exact Jacobian against differences, known cameras recovered, outliers, free parts."""
 
 from dataclasses import replace
 
@@ -123,7 +123,7 @@ def test_robust_losses_resist_what_pulls_the_linear_one_away(loss):
 
 
 def test_wrong_calls_are_refused_in_words():
-    cameras, turn, shift, world, seen = scene(frames=3)
+    cameras, _, _, world, seen = scene(frames=3)
     with pytest.raises(ValueError, match="either places"):
         bundle_adjust(cameras, seen)
     with pytest.raises(ValueError, match="free: expected names of fx fy"):

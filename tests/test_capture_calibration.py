@@ -75,7 +75,7 @@ def angles(cameras):
 
 
 def test_boards_rendered_through_known_cameras_recover_them():
-    """The whole way from pictures: focal length to 0.5 %, principal point to 2 px, places to 3 mm, turns to 0.3 degree."""
+    """From pictures on: focal length to 0.5 %, principal point to 2 px, places to 3 mm, turns to 0.3 degree."""
     cameras = room(3)
     turn, shift = board_walk(16, seed=4)
     pictures = {
@@ -173,11 +173,11 @@ def test_boards_shared_out_of_step_are_not_a_relation(walk):
 
 
 def test_a_camera_that_never_saw_the_board_is_named(walk):
-    cameras, seen = walk
+    _cameras, seen = walk
     points = seen.points.copy()
     points[2] = np.nan
     with pytest.raises(
-        ValueError, match="cam03: the board .7 columns x 5 rows.* was never seen: show it to this camera"
+        ValueError, match=r"cam03: the board .7 columns x 5 rows.* was never seen: show it to this camera"
     ):
         calibrate(BOARD, seen._replace(points=points))
     points[2, 0, :8] = seen.points[2, 0, :8]
@@ -186,7 +186,7 @@ def test_a_camera_that_never_saw_the_board_is_named(walk):
 
 
 def test_corners_on_one_line_are_no_view(walk):
-    cameras, seen = walk
+    _cameras, seen = walk
     points = np.full_like(seen.points[1], np.nan)
     points[:, :6] = seen.points[1, :, :6]  # the first row of corners
     with pytest.raises(ValueError, match="cam02: 0 pictures show 6 corners or more that are not on one line"):
@@ -197,18 +197,18 @@ def test_mirrored_corners_are_refused(walk):
     _, seen = walk
     points = seen.points[1].copy()
     points[..., 0] = 639 - points[..., 0]
-    with pytest.raises(ValueError, match="cam02: the board's corners run the wrong way round.*selfie"):
+    with pytest.raises(ValueError, match=r"cam02: the board's corners run the wrong way round.*selfie"):
         calibrate_intrinsics(BOARD, points, (640, 480), name="cam02")
 
 
 def test_mis_sized_boards_and_pictures_are_refused(walk):
     cameras, seen = walk
-    with pytest.raises(ValueError, match="cam02: the corners are .* px from where a board with 7 columns x 5 rows"):
+    with pytest.raises(ValueError, match=r"cam02: the corners are .* px from where a board with 7 columns x 5 rows"):
         # 24 corners too, but 4 columns of 6
         order = np.arange(24).reshape(6, 4)[::-1].T.ravel()
         scrambled = seen.points[1][:, order]
         calibrate_intrinsics(BOARD, scrambled, (640, 480), name="cam02")
-    with pytest.raises(ValueError, match="cam02: .*corners lie outside the picture of 480 x 640 .*turned"):
+    with pytest.raises(ValueError, match=r"cam02: .*corners lie outside the picture of 480 x 640 .*turned"):
         calibrate_intrinsics(BOARD, seen.points[1], (480, 640), name="cam02")
     with pytest.raises(
         ValueError, match="cam01: its lens was calibrated at 1280 x 960 pixels, the board was filmed at 640"
@@ -225,7 +225,7 @@ def test_a_wrong_square_is_seen_against_a_tape_measure(walk):
     found = calibrate(wrong, seen._replace(board=wrong), cameras=cameras)
     true = apart(cameras)[0, 3]
     assert found.rmse < 0.2
-    with pytest.raises(ValueError, match="mis-sized.*100.0 mm was given, 120.0 mm would fit"):
+    with pytest.raises(ValueError, match=r"mis-sized.*100.0 mm was given, 120.0 mm would fit"):
         check_distance(found, "cam01", "cam04", true)
     assert check_distance(found, "cam01", "cam04", true / 1.2) == pytest.approx(true / 1.2, abs=0.002)
     with pytest.raises(KeyError, match="cam9"):
@@ -251,7 +251,7 @@ def test_views_that_do_not_determine_the_focal_length_are_refused():
     shift = camera_centre(camera) + rot.rotate(flat, rng.uniform((-0.7, -0.6, 1.9), (0.1, 0.1, 2.0), (8, 3)))
     seen = sighted([camera], np.repeat(flat[None], 8, axis=0), shift, noise=0.5)
     with pytest.raises(
-        ValueError, match="cam01: .*focal length.*tilted|cam01: .*too few corners|cam01: intrinsics came out"
+        ValueError, match=r"cam01: .*focal length.*tilted|cam01: .*too few corners|cam01: intrinsics came out"
     ):
         calibrate_intrinsics(BOARD, seen.points[0], camera.size, name="cam01")
 
@@ -266,7 +266,7 @@ def test_intrinsics_that_are_not_finite_are_refused(walk, monkeypatch):
         return tuple(out)
 
     monkeypatch.setattr(cv2, "calibrateCameraExtended", broken)
-    with pytest.raises(ValueError, match="cam02: intrinsics came out as fx nan.*show the board whole"):
+    with pytest.raises(ValueError, match=r"cam02: intrinsics came out as fx nan.*show the board whole"):
         calibrate_intrinsics(BOARD, seen.points[1], (640, 480), name="cam02")
 
 
@@ -282,9 +282,9 @@ def test_one_bad_picture_is_left_out_and_named(walk):
 
 
 def test_symmetric_chessboards_are_refused_across_cameras(walk):
-    cameras, seen = walk
+    _cameras, seen = walk
     plain = replace(BOARD, marker=0.0)
-    with pytest.raises(ValueError, match="7 x 5 squares looks the same upside down.*ChArUco"):
+    with pytest.raises(ValueError, match=r"7 x 5 squares looks the same upside down.*ChArUco"):
         calibrate(plain, seen._replace(board=plain))
 
 

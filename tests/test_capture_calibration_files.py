@@ -98,7 +98,7 @@ def test_sizes_of_videos_are_compared(tmp_path):
         read_cameras(path, sizes=right)
     with pytest.warns(CalibrationWarning, match=r"cam02: calibrated for 1920 x 1080 pixels, the video is 1920 x 1072"):
         same(read_cameras(path, sizes={**right, "cam02": (1920, 1072)}), cameras())
-    with pytest.raises(ValueError, match="cam03: .*lies on its side.*x and y would be exchanged"):
+    with pytest.raises(ValueError, match=r"cam03: .*lies on its side.*x and y would be exchanged"):
         read_cameras(path, sizes={**right, "cam03": (1080, 1920)})
     assert "0.5 times as large" in check_sizes(cameras(), {**right, "cam01": (960, 540)})[0]
     with pytest.raises(KeyError, match="cam03"):

@@ -62,7 +62,7 @@ def test_moving_the_world_moves_no_pixel():
 
 
 def ambiguous():
-    """A small board far before one camera, nearly facing it from high above: both tilts fit to a fraction of a pixel."""
+    """A small board far below one camera, nearly facing it: both tilts fit to a fraction of a pixel."""
     board = Board(5, 4, 0.06, 0.045)
     high = look_at((0.0, 4.0, 3.0), (0.0, 0.0, 0.0), focal=700.0, size=(1280, 720), name="high")
     low = look_at((0.5, 0.35, 4.0), (0.0, 0.9, 0.0), focal=700.0, size=(1280, 720), name="low")
@@ -100,7 +100,7 @@ def test_cameras_under_the_floor_are_refused():
     """A camera that did not see the board itself may not hang below it either."""
     cameras = semicircle(3)
     under = look_at((0.0, -1.0, 3.0), (0.0, 0.5, 0.0), focal=1010.0, size=(1920, 1080), name="cellar")
-    with pytest.raises(ValueError, match="cellar by 1.0. m.*mirrored"):
+    with pytest.raises(ValueError, match=r"cellar by 1.0. m.*mirrored"):
         place_on_board(film([*cameras[:2], under], FLAT, np.array([-0.3, 0.0, 0.2]), seen_by=(0, 1)))
 
 
@@ -109,7 +109,7 @@ def test_upright_board_is_refused_until_its_up_is_said():
     cameras = semicircle(3)
     upright = rot.from_axis_angle([1.0, 0, 0], np.pi)
     standing = film(cameras, upright, np.array([-0.3, 0.48, 0.0]))
-    with pytest.raises(ValueError, match="degrees from the cameras' own: did the board stand upright.*up='-y'"):
+    with pytest.raises(ValueError, match=r"degrees from the cameras' own: did the board stand upright.*up='-y'"):
         place_on_board(standing)
     np.testing.assert_allclose(heights(place_on_board(standing, up="-y")), 1.4, atol=0.006)
     with pytest.raises(ValueError, match="degrees from the cameras' own"):
@@ -126,7 +126,7 @@ def test_the_still_time_is_found():
     points[:, 12:14] = np.nan  # a hand before it
     moving = made.sightings._replace(points=points)
     np.testing.assert_array_equal(still_frames(moving), np.arange(14, 22))
-    with pytest.raises(ValueError, match="never still .* the longest is 8: lay it on the floor"):
+    with pytest.raises(ValueError, match=r"never still .* the longest is 8: lay it on the floor"):
         still_frames(moving, shortest=12)
 
 

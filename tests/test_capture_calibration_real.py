@@ -1,4 +1,4 @@
-"""Calibration on two real recordings, against two other toolchains' results (caliscope and Qualisys through Pose2Sim)."""
+"""Calibration on two real recordings, against two other toolchains (caliscope, and Qualisys through Pose2Sim)."""
 
 import warnings
 
@@ -117,7 +117,7 @@ def test_calibration_from_the_corners_alone_agrees_with_the_peers_cameras(charuc
 
 
 def test_lenses_this_recording_does_not_hold_are_refused(charuco):
-    """Cameras 2 and 3 saw the board too far off for a principal point: the peer used other recordings for the lenses."""
+    """Cameras 2 and 3 saw the board too far off for a lens: the peer used other recordings for those."""
     _, seen, _, _ = charuco
     with pytest.raises(ValueError, match="3: the views leave the focal length undetermined"):
         calibrate_intrinsics(CALISCOPE, seen.points[3], seen.sizes[3], name="3")
@@ -126,7 +126,7 @@ def test_lenses_this_recording_does_not_hold_are_refused(charuco):
 def test_table_on_another_board_is_refused(shared_data, charuco):
     path = shared_data / "capture" / "caliscope_charuco" / "xy_CHARUCO.csv"
     sizes = {c.name: c.size for c in charuco[0]}
-    with pytest.raises(ValueError, match="1.08 times as large"):
+    with pytest.raises(ValueError, match=r"1.08 times as large"):
         read_sightings(path, Board(4, 5, 0.05, 0.0375), sizes)
     with pytest.raises(ValueError, match="corner 11 is named"):
         read_sightings(path, Board(4, 4, 0.054, 0.04), sizes)

@@ -129,7 +129,7 @@ def board_image(board: Board, pixels_per_square: int = 100) -> np.ndarray:
         picture = np.kron(cells, np.ones((dots, dots), np.uint8))
     else:
         # drawn from the markers' places: generateImage of OpenCV 5.0 fails at some sizes
-        made, cv2 = opencv_board(board), opencv()
+        made = opencv_board(board)
         corner = np.stack([np.reshape(square, (4, 3))[0, :2] for square in made.getObjPoints()])
         for column, row in (corner / board.square).astype(int):
             cells[row, column] = 255

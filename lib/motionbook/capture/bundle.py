@@ -2,8 +2,8 @@
 
 Unknown are every camera's place and turn (but the first's, which holds the world), on wish its lens, and either the
 place of a rigid board at every moment or every point by itself. What is minimised is the distance in pixels between
-where the points should be seen and where they were (Triggs et al. 2000), with a loss that large errors pull on less. The
-Jacobian is exact and sparse: one observation knows one camera and one board or point.
+where the points should be seen and where they were (Triggs et al. 2000), with a loss that large errors pull on less.
+The Jacobian is exact and sparse: one observation knows one camera and one board or point.
 """
 
 from collections.abc import Sequence
@@ -100,7 +100,8 @@ def bundle_adjust(
     before = problem.residuals(start)
     solved = least_squares(
         problem.residuals, start, problem.jacobian, method="trf", x_scale="jac",
-        loss=_loss(loss), f_scale=scale, tr_solver="lsmr", tr_options={"atol": 1e-12, "btol": 1e-12}, ftol=1e-9, xtol=1e-9, gtol=1e-9, max_nfev=max_evaluations,
+        loss=_loss(loss), f_scale=scale, tr_solver="lsmr", tr_options={"atol": 1e-12, "btol": 1e-12},
+        ftol=1e-9, xtol=1e-9, gtol=1e-9, max_nfev=max_evaluations,
     )  # fmt: skip
     return problem.outcome(solved, before)
 

@@ -98,7 +98,8 @@ def calibrate(
         raise ValueError("sightings: they were made with another board than the one given")
     if symmetric(board):
         raise ValueError(
-            f"board: a chessboard of {board.columns} x {board.rows} squares looks the same upside down, so cameras number "
+            f"board: a chessboard of {board.columns} x {board.rows} squares looks the same upside down, so "
+            f"cameras number "
             "its corners differently: use a ChArUco board, or one with an odd sum of columns and rows"
         )
     refine_lens = cameras is None if refine_lens is None else refine_lens
@@ -242,7 +243,8 @@ def _lenses(board, sightings, cameras, lens, centre, refine_lens):
         for name, size, points in zip(sightings.names, sightings.sizes, sightings.points, strict=True):
             if known[name].size != tuple(size):
                 raise ValueError(
-                    f"{name}: its lens was calibrated at {known[name].size[0]} x {known[name].size[1]} pixels, the board "
+                    f"{name}: its lens was calibrated at {known[name].size[0]} x {known[name].size[1]} "
+                    f"pixels, the board "
                     f"was filmed at {size[0]} x {size[1]}: use one size for both"
                 )
             check_views(board, points, size, name)
@@ -285,7 +287,8 @@ def _chain(lenses, candidates, shared, sightings, only_connected):
         sets = sorted(([i for i in range(count) if group[i] == g] for g in set(group)), key=len, reverse=True)
         words = "; ".join("{" + ", ".join(sightings.names[i] for i in members) + "}" for members in sets)
         text = (
-            f"the cameras fall into groups that share too few boards: {words}. Moments with at least {MIN_CORNERS} corners "
+            f"the cameras fall into groups that share too few boards: {words}. Moments with at least "
+            f"{MIN_CORNERS} corners "
             f"in both cameras ({MIN_SHARED} that agree are needed): {shared_table(sightings.names, shared)}"
         )
         if not only_connected or len(sets[0]) < 2:

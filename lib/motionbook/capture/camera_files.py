@@ -2,7 +2,7 @@
 
 The four agree on a table per camera with name, size, matrix, distortions, rotation (Rodrigues vector) and translation.
 They differ in the unit (Pose2Sim metres, FreeMoCap millimetres), the world's up axis (Pose2Sim z) and in small things:
-anipose sorts the tables and skips ``metadata``, caliscope puts them under ``cameras`` and writes the rotation as a matrix.
+anipose sorts the tables and skips ``metadata``, caliscope puts them under ``cameras`` and writes rotations as matrices.
 """
 
 import tomllib
@@ -69,7 +69,8 @@ def read_cameras(
             raise ValueError(f"{path}: camera {key!r} has no {', '.join(missing)}")
         if table.get("fisheye"):
             raise ValueError(
-                f"{path}: camera {key!r} is fisheye; only the lens model k1 k2 p1 p2 k3 is read. Calibrate again without, "
+                f"{path}: camera {key!r} is fisheye; only the lens model k1 k2 p1 p2 k3 is read. Calibrate "
+                f"again without, "
                 "or film with the linear field of view"
             )
         turn = np.asarray(table["rotation"], dtype=np.float64)
@@ -180,7 +181,8 @@ def doubts(cameras: Sequence[Camera]) -> list[str]:
     if divided:
         worst = max(np.abs(camera.distortion[:2]).max() for camera in cameras if camera.name in divided)
         found.append(
-            f"{', '.join(divided)}: the distortion (largest {worst:.5f}) has the digits of printed values divided by 64, "
+            f"{', '.join(divided)}: the distortion (largest {worst:.5f}) has the digits of printed values "
+            f"divided by 64, "
             "the sub-pixel factor of Qualisys files, which belongs to pixels only: the lens is treated as 64 times "
             "straighter than it is. Compare it with a board (lens_check.check_lens), or repair it with "
             "lens_check.rescale_lens(cameras, 64)"
@@ -238,7 +240,8 @@ def check_sizes(cameras: Sequence[Camera], sizes: Mapping[str, tuple[int, int]])
         where = f"{camera.name}: calibrated for {want[0]} x {want[1]} pixels, the video is {have[0]} x {have[1]}"
         if (have[0] > have[1]) != (want[0] > want[1]) and want[0] != want[1]:
             raise ValueError(
-                f"{where}: one lies on its side against the other, x and y would be exchanged; turn the video or calibrate "
+                f"{where}: one lies on its side against the other, x and y would be exchanged; turn the "
+                f"video or calibrate "
                 "as it was filmed"
             )
         ratio = np.array(have) / want
@@ -246,7 +249,8 @@ def check_sizes(cameras: Sequence[Camera], sizes: Mapping[str, tuple[int, int]])
             notes.append(f"{where}: {ratio[0]:.4g} times as large; if it was scaled, use scale_camera")
         else:
             notes.append(
-                f"{where}: {have[0] - want[0]:+d} x {have[1] - want[1]:+d} pixels; a cut at the left or top shifts every "
+                f"{where}: {have[0] - want[0]:+d} x {have[1] - want[1]:+d} pixels; a cut at the left or "
+                f"top shifts every "
                 "point, one at the right or bottom does not: find out which"
             )
     return notes

@@ -1,8 +1,8 @@
 """The floor from a board that lay still on it, with both answers a flat board allows.
 
 Seen from far away by one camera, a board fits nearly as well when it is tilted the other way: the reprojection error
-stays small while the floor is mirrored, other cameras stand under it and heels hang below it. Every camera's two answers
-are put before all cameras here, and an answer that cannot be true is never taken.
+stays small while the floor is mirrored, other cameras stand under it and heels hang below it. Every camera's two
+answers are put before all cameras here, and an answer that cannot be true is never taken.
 """
 
 import warnings
@@ -50,21 +50,22 @@ def still_frames(sightings: Sightings, *, limit: float = 1.0, shortest: int = 5)
             start = None
     if best[0] < shortest:
         raise ValueError(
-            f"board: never still (below {limit:g} px a frame) for {shortest} frames, the longest is {best[0]}: lay it on the "
+            f"board: never still (below {limit:g} px a frame) for {shortest} frames, the longest is "
+            f"{best[0]}: lay it on the "
             "floor before or after moving it, or name the frame at which it lay there"
         )
     return np.arange(-best[1], -best[1] + best[0])
 
 
 def place_on_board(calibration: Calibration, frame=None, *, up: str = "board", thickness: float = 0.0) -> Calibration:
-    """The calibration in a world whose floor is where the board lay: Y up, origin at the board's middle, +Z to the cameras.
+    """The calibration in a world with the floor where the board lay: Y up, origin in its middle, +Z to the cameras.
 
     Parameters
     ----------
     frame : label in ``sightings.frames``, optional
         When the board lay on the floor; by default the longest time it was still.
     up : "board", "x", "-x", "y" or "-y"
-        What pointed up: the printed side, or an axis of the board when it stood or hung upright (y runs down its columns).
+        What pointed up: the printed side, or an axis of a board that stood or hung upright (y runs down its columns).
     thickness : float
         Of the board, metres: its printed side is that far above the floor.
 
@@ -93,7 +94,8 @@ def place_on_board(calibration: Calibration, frame=None, *, up: str = "board", t
     answers = floor_answers(calibration, points)
     if not answers:
         raise ValueError(
-            f"board: at frame {sightings.frames[frames[0]]!r} no camera saw six of its corners; name a frame when it lay on "
+            f"board: at frame {sightings.frames[frames[0]]!r} no camera saw six of its corners; name a "
+            f"frame when it lay on "
             "the floor in view"
         )
     best = answers[0]
@@ -103,7 +105,8 @@ def place_on_board(calibration: Calibration, frame=None, *, up: str = "board", t
         raise ValueError(f"board: the floor cannot be where it lay: {judged[0][1]}")
     if judged[0][1] is not None:
         warnings.warn(
-            f"the best fit of the board on the floor ({best[2]:.2f} px) was refused: {judged[0][1]}. The other answer of a "
+            f"the best fit of the board on the floor ({best[2]:.2f} px) was refused: {judged[0][1]}. The "
+            f"other answer of a "
             f"flat board is used ({chosen[2]:.2f} px)",
             CalibrationWarning,
             stacklevel=2,
@@ -161,14 +164,16 @@ def _objection(cameras, answer, up) -> str | None:
         under = [f"{camera.name} by {-h:.2f} m" for camera, h in zip(cameras, heights, strict=True) if h < 0]
         if under:
             return (
-                f"cameras would stand under the floor ({', '.join(under)}): the plane is mirrored, or the board's printed "
+                f"cameras would stand under the floor ({', '.join(under)}): the plane is mirrored, or the "
+                f"board's printed "
                 "side did not point up"
             )
     ups = np.array([rot.rotate(rot.inverse(camera.rotation), np.array([0.0, -1.0, 0.0])) for camera in cameras])
     angle = np.rad2deg(np.arccos(np.clip(np.median(ups @ normal), -1, 1)))
     if angle > 60:
         return (
-            f"the floor's upward direction would be {angle:.0f} degrees from the cameras' own: did the board stand upright? "
+            f"the floor's upward direction would be {angle:.0f} degrees from the cameras' own: did the "
+            f"board stand upright? "
             "Then say which of its axes pointed up (up='-y' when its columns ran down), or lay it flat"
         )
     return None

@@ -146,13 +146,15 @@ def check_views(board: Board, points, size: tuple[int, int], name: str) -> np.nd
     if len(usable) < MIN_VIEWS:
         raise ValueError(
             f"{name}: {len(usable)} pictures show {MIN_CORNERS} corners or more that are not on one line, at least "
-            f"{MIN_VIEWS} are needed (the most seen at once is {counts.max()} of {points.shape[1]}): hold the board closer, "
+            f"{MIN_VIEWS} are needed (the most seen at once is {counts.max()} of {points.shape[1]}): hold "
+            f"the board closer, "
             "whole and still, and avoid glare"
         )
     mirrored = np.array([_orientation(board, points[i]) < 0 for i in usable])
     if mirrored.mean() > 0.5:
         raise ValueError(
-            f"{name}: the board's corners run the wrong way round in {mirrored.sum()} of {len(usable)} pictures: the video "
+            f"{name}: the board's corners run the wrong way round in {mirrored.sum()} of {len(usable)} "
+            f"pictures: the video "
             "is mirrored (switch off selfie mode), or x and y, or the order of corners, are exchanged"
         )
     return usable[~mirrored]
@@ -215,13 +217,15 @@ def _solve(cv2, board, points, chosen, size, lens, centre, name):
         )
     except cv2.error as error:
         raise ValueError(
-            f"{name}: {len(chosen)} views gave OpenCV nothing to start from ({str(error).strip().splitlines()[-1]}); show "
+            f"{name}: {len(chosen)} views gave OpenCV nothing to start from "
+            f"({str(error).strip().splitlines()[-1]}); show "
             "the board whole and tilted"
         ) from error
     values = np.concatenate([[k[0, 0], k[1, 1], k[0, 2], k[1, 2]], np.ravel(d)[:5]])
     if not np.isfinite(values).all() or min(values[:2]) <= 0:
         raise ValueError(
-            f"{name}: intrinsics came out as fx {values[0]:g}, fy {values[1]:g} from {len(chosen)} views: too few corners "
+            f"{name}: intrinsics came out as fx {values[0]:g}, fy {values[1]:g} from {len(chosen)} views: "
+            f"too few corners "
             "or all from one direction; show the board whole, tilted, and at several distances"
         )
     return values, np.ravel(off)[:9], np.ravel(errors)

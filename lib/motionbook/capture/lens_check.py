@@ -78,8 +78,10 @@ def check_lens(camera: Camera, board: Board, points) -> LensCheck:
     k1, k2 = camera.distortion[:2]
     m1, m2 = measured.distortion[:2]
     verdict = (
-        f"{camera.name}: the file's k1 {k1:+.5f}, k2 {k2:+.5f} leave {rms[1.0]:.3f} px; the board asks for {m1:+.4f} +- "
-        f"{deviations[4]:.4f}, {m2:+.4f} +- {deviations[5]:.4f} ({least:.3f} px, F {statistic(1.0):.0f}); no distortion "
+        f"{camera.name}: the file's k1 {k1:+.5f}, k2 {k2:+.5f} leave {rms[1.0]:.3f} px; the board asks for "
+        f"{m1:+.4f} +- "
+        f"{deviations[4]:.4f}, {m2:+.4f} +- {deviations[5]:.4f} ({least:.3f} px, F {statistic(1.0):.0f}); "
+        f"no distortion "
         f"leaves {rms[0.0]:.3f} px. "
     )
     if factor != 1.0:

@@ -1,4 +1,4 @@
-"""Poses of a flat board in one camera, with both answers a flat thing allows, and how two cameras stand to each other."""
+"""Poses of a flat board in one camera, both answers a flat thing allows, and how two cameras stand to each other."""
 
 from typing import NamedTuple
 
@@ -126,7 +126,7 @@ def pose_error(board: Board, cameras, rotation, translation, points) -> tuple[fl
 
 
 def world_candidates(cameras, candidates):
-    """The board's possible poses in the world, (rotation, translation) pairs, from one moment's candidates per camera."""
+    """Possible poses of the board in the world, (rotation, translation) pairs, from one moment's candidates."""
     for camera, options in zip(cameras, candidates, strict=True):
         back = rot.inverse(camera.rotation)
         for pose in options:
