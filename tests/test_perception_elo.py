@@ -73,6 +73,24 @@ def test_systems_that_never_lose_have_no_score():
         fit_elo(answers)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda f: f.drop(columns="left"), "no column left; it has userID"),
+        (lambda f: f.iloc[:0], "expected scored answers, got none"),
+        (lambda f: f.assign(choice=3), "choice must be -2, -1, 0, 1 or 2, got 3"),
+        (lambda f: f.assign(choice=float("nan")), "choice must be -2, -1, 0, 1 or 2, got nan"),
+    ],
+)
+def test_answers_that_cannot_be_scored_are_refused(change, words):
+    answers = pd.DataFrame({"userID": ["a", "a"], "left": ["X", "Y"], "right": ["Y", "X"], "choice": [0.0, 0.0]})
+    # ties of one person alone, stored as floats, are answers too
+    assert list(fit_elo(answers).elo) == [1000.0, 1000.0]
+    for score in (fit_elo, bootstrap_elo):
+        with pytest.raises(ValueError, match=words):
+            score(change(answers))
+
+
 def test_study_facts_count_people_and_answers(scored, oracle):
     facts = study_facts(read_responses(oracle / "responses.csv"), scored.answers, 50, 10, 10_000).value
     assert facts["participants"] == 118 and facts["evaluated pairs"] == 2022 and facts["Elo scale"] == 400
