@@ -8,6 +8,7 @@ from motionbook import cli
     ("arguments", "words"),
     [
         (["reproduce", "--jobs", "0"], "--jobs: expected a whole number of 1 or more, got '0'"),
+        (["reproduce", "--timeout", "0.5"], "--timeout: expected a whole number of 1 or more"),
         (["reproduce", "--seed", "-1"], "--seed: expected a whole number of 0 or more"),
         (["reproduce", "--only", "9"], "--only: no chapter '9'; there are 01_capture"),
         (["reproduce", "-p", "no value"], "expected NAME=VALUE, got 'no value'"),

@@ -45,7 +45,7 @@ class Plan:
     parameters: tuple[tuple[str, object], ...] = ()
     notebooks: Path | None = None
     force: bool = False
-    timeout: float | None = None
+    timeout: int | None = None
 
     def __post_init__(self):
         if self.budget not in BUDGETS:
