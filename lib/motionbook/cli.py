@@ -44,7 +44,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--seed", type=_at_least(0), default=0)
     run.add_argument("--device", default="cpu", help="torch device of chapters that train (default: cpu)")
     run.add_argument("--force", action="store_true", help="run chapters again that are done and unchanged")
-    run.add_argument("--timeout", type=_at_least(1), metavar="SECONDS", help="longest time for one cell (default: none)")
+    run.add_argument(
+        "--timeout", type=_at_least(1), metavar="SECONDS", help="longest time for one cell (default: none)"
+    )
     run.add_argument(
         "-p",
         "--parameter",
