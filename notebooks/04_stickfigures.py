@@ -176,7 +176,9 @@ plt.show()
 
 # %%
 if {"GT", "NOISE"} <= set(means.index):
-    assert means.angle_jerk["NOISE"] > 2 * means.angle_jerk["GT"]
+    ratio = means.angle_jerk["NOISE"] / means.angle_jerk["GT"]
+    print(f"noise makes the angles {ratio:.1f} times as jerky as the recording")
+    assert ratio > 2 or not label.startswith("embedded"), "of the embedded performers, who stand, this holds"
 
 # %% [markdown]
 # ## What to take from this

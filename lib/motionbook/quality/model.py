@@ -57,6 +57,8 @@ def fit(values, scores) -> QualityModel:
     scales = np.where(scales > 0, scales, 1.0)
     # F4 and F7 nearly coincide; the smallest of the equally good solutions is taken
     weights = np.linalg.lstsq((x - means) / scales, y - y.mean(), rcond=1e-10)[0]
+    # the last digits depend on how many threads the sums were split over
+    weights = weights.round(9)
     return QualityModel(
         tuple(values.columns), *(tuple(map(float, part)) for part in (weights, means, scales)), float(y.mean())
     )
