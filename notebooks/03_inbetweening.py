@@ -122,7 +122,7 @@ for subset, table in zip(subsets, map(evaluation.published_table, summaries.valu
     places = table[[f"L2P@{n}" for n in LENGTHS]]
     worst = (places.loc["0-velocity"] > places.drop("0-velocity")).all(axis=None)
     print(f"{subset}: 0-velocity has the largest L2P at every length: {'yes' if worst else 'no'}")
-    assert worst or real, "on the embedded performers this holds"
+    assert worst or about["name"] != "embedded", "on the embedded performers this holds"
 
 # %% [markdown]
 # ### Spread and counts

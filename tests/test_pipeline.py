@@ -177,6 +177,23 @@ def test_data_that_no_chapter_can_read_or_that_holds_the_results_is_refused(book
     assert book.run("01", data=str(tmp_path / "links")) == {"01_capture": "done"}
 
 
+def test_data_that_would_not_reach_a_later_chapter_is_refused(book, tmp_path):
+    for name in ("mine", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.bvh").write_text(name)
+    with pytest.raises(ValueError, match=r"03_inbetweening would not see .*mine.* is not there; add 02 to --only"):
+        book.run("03", data=str(tmp_path / "mine"))
+    book.run("01", "02")
+    with pytest.raises(ValueError, match=r"was made from embedded data; add 02"):
+        book.run("03", "05", data=str(tmp_path / "mine"))
+    book.run("02", data=str(tmp_path / "mine"))
+    with pytest.raises(ValueError, match=r"was made from .*mine; add 02"):
+        book.run("03", data=str(tmp_path / "other"))
+    # this one gets past, to the notebook that the test book lacks
+    with pytest.raises(FileNotFoundError, match=r"03_inbetweening\.ipynb is missing"):
+        book.run("03", data=str(tmp_path / "mine"))
+
+
 def test_a_parameter_goes_to_the_chapters_that_have_it_and_its_file_is_compared_by_content(book, tmp_path, monkeypatch):
     source = book.notebooks / "02_cleaning.py"
     source.write_text(source.read_text().replace("factor: int = 1", 'answers: str = ""').replace("factor=factor", ""))

@@ -127,7 +127,22 @@ def reproduce(plan: Plan, say=lambda line: None) -> dict[str, str]:
         return _reproduce(plan, say)
 
 
+def _check_reach(plan: Plan) -> None:
+    """Refuse BVH data that would not reach the chapters asked for, since only chapter 02 reads it for them."""
+    later = [chapter for chapter in plan.chapters if chapter > "02_cleaning"]
+    if not (plan.data and later) or "02_cleaning" in plan.chapters or not bvh_files(Path(plan.data)):
+        return
+    record = _read_json(plan.out / "runs" / "02_cleaning.json")
+    if record.get("data") != plan.data:
+        was = f"was made from {record.get('data') or 'embedded data'}" if record else "is not there"
+        raise ValueError(
+            f"data: {', '.join(later)} would not see {plan.data}: chapter 02 reads it for them, and what it wrote to "
+            f"{plan.out} {was}; add 02 to --only"
+        )
+
+
 def _reproduce(plan: Plan, say) -> dict[str, str]:
+    _check_reach(plan)
     folder = plan.notebooks or notebooks_folder()
     sources = {chapter: _notebook(folder, chapter) for chapter in plan.chapters}
     parameters = _parameters(plan, sources)
