@@ -110,7 +110,10 @@ def test_chapters_run_in_order_and_only_what_changed_runs_again(book, tmp_path):
 def test_a_deleted_input_is_noticed_and_made_here(book):
     book.run()
     (book.out / "01_capture" / "clips" / "a.txt").unlink()
-    assert book.run("02") == {"02_cleaning": "done"}
+    said = []
+    plan = pipeline.Plan(chapters=("02",), out=book.out, notebooks=book.notebooks)
+    assert pipeline.reproduce(plan, say=said.append) == {"02_cleaning": "done"}
+    assert len(said) == 2 and said[1].startswith("02_cleaning: made here: ")
     record = book.record("02_cleaning")
     assert record["made_here"][0]["note"].startswith("made here") and record["inputs"][0]["made_here"]
     executed = (book.out / "executed" / "02_cleaning.ipynb").read_text()

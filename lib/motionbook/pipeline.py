@@ -162,6 +162,8 @@ def _reproduce(plan: Plan, say) -> dict[str, str]:
         write_whole(_state_path(plan.out, chapter), json.dumps(done) + "\n")
         states[chapter] = "done"
         say(f"{chapter}: done in {time.time() - started:.0f} s")
+        for made in _read_json(plan.out / "runs" / f"{chapter}.json").get("made_here", ()):
+            say(f"{chapter}: {made['note']}")
     return states
 
 
