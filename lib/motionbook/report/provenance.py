@@ -90,7 +90,7 @@ def take_inputs(run: ChapterRun, chapter: str, pattern: str, make: Callable[[Pat
     files = sorted(path for path in folder.glob(pattern) if path.is_file())
     if not files:
         folder = run.folder / "made_here" / chapter
-        note = f"made here: {run.out / chapter}/{pattern} is missing, so {run.chapter} made it at budget {run.budget}"
+        note = f"made here: {chapter}/{pattern} is missing, so {run.chapter} made it at budget {run.budget}"
         print(note)  # noqa: T201 - the reader of the notebook must see it
         make(folder)
         files = sorted(path for path in folder.glob(pattern) if path.is_file())
