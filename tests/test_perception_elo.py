@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from motionbook.perception import bootstrap_elo, exclude, fit_elo, mos, pair_differences, read_ratings, read_responses
 from motionbook.perception.elo import elo_from_wins, is_connected, win_rate_from_wins
-from motionbook.perception.inputs import study_facts
+from motionbook.perception.inputs import source_names, study_facts
 from motionbook.synthesis.raters import pairwise_study, rating_study
 
 
@@ -146,3 +146,11 @@ def test_simulated_ratings_rise_with_strength_and_cover_the_design():
     assert (ratings.groupby("stimulus").size() == 24).all()
     means = ratings.groupby(["distortion", "strength"]).score.mean().unstack()
     assert (means.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
+
+
+def test_a_rating_study_of_one_clip_is_refused_with_the_way_out():
+    one = pd.DataFrame({"clip": ["a", "a"], "system": ["GT", "SLERP"]})
+    with pytest.raises(
+        ValueError, match="two recorded ten-second clips to distort, got 1; give data with more or longer"
+    ):
+        source_names(one, 5)
