@@ -113,3 +113,9 @@ def test_freemocap_rig_keeps_its_own_directions_at_the_persons_lengths():
     assert np.abs(np.linalg.norm(average.offsets, axis=-1) - np.linalg.norm(FREEMOCAP.offsets, axis=-1)).max() < 0.03
     with pytest.raises(ValueError, match="retarget"):
         to_freemocap(Clip(FREEMOCAP, np.zeros((1, 3)), rot.identity((1, 19)), 30.0))
+
+
+def test_a_written_data_set_is_known_as_synthetic(tmp_path):
+    write_dataset(tmp_path / "people", 1, 2.0, 0, 0, seed=0, rigs=("lafan",))
+    opened = open_dataset(tmp_path / "people")
+    assert (opened.kind, opened.label) == ("synthetic", "embedded performers (synthetic)")

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from motionbook import __version__
 from motionbook.budgets import BUDGETS
 
 
@@ -28,12 +29,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="motionbook", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="motionbook",
+        description="Run the chapters of Motionbook on embedded data or your own, render the book, and set published "
+        "values beside reproduced ones.",
+        epilog="Start with `motionbook reproduce --budget smoke`, then `motionbook book`.",
+    )
+    parser.add_argument("--version", action="version", version=f"motionbook {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     run = commands.add_parser("reproduce", help="run the chapters and keep their tables, figures and notebooks")
     run.add_argument("--budget", choices=BUDGETS, default="smoke", help="sizes of everything (default: smoke)")
-    run.add_argument("--data", default="", metavar="PATH", help="your data; without it the embedded performers")
+    run.add_argument(
+        "--data", type=_path, default="", metavar="PATH", help="your data; without it the embedded performers"
+    )
     run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     run.add_argument(
         "--only", nargs="+", type=_chapter, metavar="CHAPTER", help="chapters such as 03 or 03_inbetweening"
@@ -79,6 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     sync.add_argument("--notebooks", type=Path, metavar="DIR", help="default: notebooks/ of the checkout")
     sync.set_defaults(command=_notebooks)
     return parser
+
+
+def _path(text: str) -> str:
+    # an empty value is a failed $(...), not a wish for embedded data
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a path, got nothing; leave --data out for the embedded performers")
+    return text
 
 
 def _data_parser(actions) -> None:
