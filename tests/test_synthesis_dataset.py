@@ -31,7 +31,7 @@ def test_layout_and_names(written):
         for subject in ("00", "01"):
             expected |= {f"{rig}/idle/{subject}_idle.bvh", f"{rig}/phone/{subject}_phone.bvh"}
             expected |= {f"{rig}/actions/{subject}_{label}_1.bvh" for label in ACTIONS}
-    assert {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} == expected
+    assert {p.relative_to(folder).as_posix() for p in folder.rglob("*.bvh")} == expected
     assert len(files) == len(expected)
 
 
