@@ -182,7 +182,11 @@ def _ledger(options) -> int:
     if not any(options.out.glob("*/tables/*.csv")):
         print(f"note: {options.out} holds no tables yet; `motionbook reproduce` makes them", file=sys.stderr)
     cells, items = ledger.ledger(options.out)
-    print((cells if options.cells else items).to_string(index=False))
+    if options.cells:
+        print(cells.to_string(index=False))
+    else:
+        print(ledger.ledger_text(items))
+        print("\nevery number with its data and version: --cells, or ledger.csv beside the results")
     return 0
 
 

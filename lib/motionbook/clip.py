@@ -53,6 +53,9 @@ class Skeleton:
     def __len__(self):
         return len(self.names)
 
+    def __repr__(self):
+        return f"Skeleton({len(self)} joints, root {self.names[0]!r})"
+
     def index(self, name: str) -> int:
         """Index of a joint; KeyError lists the names there are."""
         try:
@@ -103,6 +106,10 @@ class Clip:
 
     def __len__(self):
         return len(self.rotations)
+
+    def __repr__(self):
+        own = ", bones of their own in every frame" if self.translations is not None else ""
+        return f"Clip({len(self)} frames, {len(self.skeleton)} joints, {self.fps:g} fps, {self.duration:.2f} s{own})"
 
     def __getitem__(self, frames: slice) -> "Clip":
         if not isinstance(frames, slice):
