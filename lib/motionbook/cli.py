@@ -40,9 +40,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("reproduce", help="run the chapters and keep their tables, figures and notebooks")
     run.add_argument("--budget", choices=BUDGETS, default="smoke", help="sizes of everything (default: smoke)")
-    run.add_argument(
-        "--data", type=_path, default="", metavar="PATH", help="your data; without it the embedded performers"
-    )
+    run.add_argument("--data", type=_path, metavar="PATH", help="your data; without it the embedded performers")
     run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     run.add_argument(
         "--only", nargs="+", type=_chapter, metavar="CHAPTER", help="chapters such as 03 or 03_inbetweening"
@@ -120,7 +118,7 @@ def _reproduce(options) -> int:
 
     plan = pipeline.Plan(
         budget=options.budget,
-        data=options.data,
+        data=options.data or "",
         out=options.out,
         chapters=tuple(options.only or pipeline.CHAPTERS),
         seed=options.seed,
