@@ -212,6 +212,26 @@ def test_a_parameter_goes_to_the_chapters_that_have_it_and_its_file_is_compared_
     assert book.run(parameters=given) == {"01_capture": "unchanged", "02_cleaning": "done"}
 
 
+def test_a_folder_as_parameter_is_compared_by_content_and_kept_out_of_the_results(book, tmp_path, monkeypatch):
+    """Fault seen: a reader's clips below results/ were deleted when their chapter ran again."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine/SYSTEM").mkdir(parents=True)
+    Path("mine/SYSTEM/a.bvh").write_text("one")
+    book.write("01_capture", FIRST)
+    source = book.notebooks / "01_capture.py"
+    source.write_text(source.read_text().replace("factor: int = 1", 'systems: str = ""\nfactor: int = 1'))
+    sync_notebooks(book.notebooks)
+    given = (("systems", "mine"),)
+    assert book.run("01", parameters=given) == {"01_capture": "done"}
+    assert str(tmp_path / "mine") in (book.out / "executed" / "01_capture.ipynb").read_text()
+    assert book.run("01", parameters=given) == {"01_capture": "unchanged"}
+    Path("mine/SYSTEM/a.bvh").write_text("two")
+    assert book.run("01", parameters=given) == {"01_capture": "done"}
+    inside = book.out / "01_capture" / "clips"
+    with pytest.raises(ValueError, match=r"systems: .* lies where a chapter clears its results"):
+        book.run("01", parameters=(("systems", str(inside)),))
+
+
 def test_two_runs_do_not_write_to_one_folder(book):
     with held(book.out / "runs" / ".lock", "never"):
         with pytest.raises(

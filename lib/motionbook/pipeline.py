@@ -185,7 +185,7 @@ def _parameters(plan: Plan, sources: dict[str, Path]) -> dict[str, dict]:
         if missing := sorted(_GIVEN - names):
             raise ValueError(f"{sources[chapter]}: its cell tagged parameters lacks {', '.join(missing)}")
     # a notebook runs in its own folder, where a file named relative to the reader's would not be found
-    own = {name: str(Path(v).resolve()) if _is_file(v) else v for name, v in plan.parameters}
+    own = {name: str(Path(v).resolve()) if _is_path(v) else v for name, v in plan.parameters}
     if unknown := sorted(set(own) - set().union(*declared.values())):
         there = [
             f"{chapter} has {', '.join(sorted(names - _GIVEN))}"
@@ -195,6 +195,9 @@ def _parameters(plan: Plan, sources: dict[str, Path]) -> dict[str, dict]:
         raise ValueError(
             f"no parameter {', '.join(unknown)}; {'; '.join(there) or 'these chapters have none of their own'}"
         )
+    for name, value in own.items():
+        if _is_path(value) and any(Path(value).is_relative_to(plan.out / chapter) for chapter in CHAPTERS):
+            raise ValueError(f"{name}: {value} lies where a chapter clears its results; keep it outside {plan.out}")
     given = {"budget": plan.budget, "data": plan.data, "out": str(plan.out), "seed": plan.seed, "device": plan.device}
     return {
         chapter: {**given, **{name: value for name, value in own.items() if name in names}}
@@ -224,8 +227,13 @@ def _data_fingerprint(plan: Plan) -> str:
     return json.dumps([(Path(name).relative_to(root).as_posix(), entry[2]) for name, entry in seen.items()])
 
 
-def _is_file(value) -> bool:
-    return isinstance(value, str) and bool(value) and Path(value).is_file()
+def _is_path(value) -> bool:
+    return isinstance(value, str) and bool(value) and (Path(value).is_file() or Path(value).is_dir())
+
+
+def _content(path: str) -> str:
+    """Fingerprint of a file, or of all files below a folder."""
+    return sha256(path) if Path(path).is_file() else tree_sha256(files_below(path), Path(path))
 
 
 def _key(plan: Plan, chapter: str, source: Path, parameters: dict, code: str, data: str) -> str:
@@ -234,7 +242,7 @@ def _key(plan: Plan, chapter: str, source: Path, parameters: dict, code: str, da
     read = [_outputs_fingerprint(plan.out, parent) for parent in READS[chapter]]
     # where results lie does not change what they are
     values = {name: value for name, value in parameters.items() if name not in ("out", "data")}
-    values |= {name: sha256(value) for name, value in values.items() if _is_file(value)}
+    values |= {name: _content(value) for name, value in values.items() if _is_path(value)}
     parts = [chapter, code_of(source), code, data, json.dumps(values, sort_keys=True, default=str), *read]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
