@@ -12,7 +12,7 @@ EXTRAS := book,capture,video,body,dev
 .PHONY: book test install lint notebooks clean
 
 book: install
-	$(BIN)/motionbook reproduce --budget $(BUDGET) --data "$(DATA)" --out "$(OUT)" --jobs $(JOBS)
+	$(BIN)/motionbook reproduce --budget $(BUDGET) $(if $(DATA),--data "$(DATA)") --out "$(OUT)" --jobs $(JOBS)
 	$(BIN)/motionbook book --out "$(OUT)"
 
 test: install

@@ -94,7 +94,8 @@ for subject in range(1, sizes["subjects"]):
     takes[subject] = session.film_performer(subject, sizes["seconds"], seed)[1]
 measured = pd.DataFrame({f"{subject:02d}": session.errors(t) for subject, t in takes.items()}).T
 measured.index.name = "subject"
-note = f"{run.data_label}. MPJPE: mean distance of landmarks, or of the clip's joints, from the performer's own."
+mpjpe = "MPJPE: mean distance of landmarks, or of the clip's joints, from the performer's own"
+note = report.sentences(run.data_label, mpjpe)
 report.save_table(run, "capture_errors", measured, note=note)
 report.show_table(measured.rename_axis("subject"), note=note)
 
@@ -119,17 +120,20 @@ for count in sizes["cameras"]:
     filmed = takes if count == 4 else {s: session.film_performer(s, sizes["seconds"], seed, count)[1] for s in takes}
     by_count[count] = pd.DataFrame([session.errors(t) for t in filmed.values()]).mean()
 cameras_table = pd.DataFrame(by_count).T.rename_axis("cameras").drop(columns="frames")
-note = f"{run.data_label}, mean over {len(takes)} people; budget {budget}"
+note = report.sentences(run.data_label, f"mean over {len(takes)} people; budget {budget}")
 report.save_table(run, "capture_cameras", cameras_table, note=note)
 report.show_table(cameras_table, note=note)
 
 # %% [markdown]
 # ## The performer and the capture
 #
-# Both stand on the same place; scrub and look at the hands, which have the longest way from the root.
+# The player shows them side by side; its button *Lay the people over each other* puts them on one place. Look at the
+# hands, which have the longest way from the root.
 
 # %%
-report.player([("performer", performer), ("captured", take.assembly.clip)], caption=f"Subject 00. {run.data_label}.")
+report.player(
+    [("performer", performer), ("captured", take.assembly.clip)], caption=report.sentences("Subject 00", run.data_label)
+)
 
 # %% [markdown]
 # ## What the set-up is
@@ -164,4 +168,4 @@ for subject, clip in clips.items():
 
 # %% tags=["hide-cell"]
 assert all(np.isfinite(clip.root_positions).all() and clip.fps == 30.0 for clip in clips.values())
-report.finish_chapter(run)
+_ = report.finish_chapter(run)

@@ -80,7 +80,7 @@ built = build_dataset(takes, run.folder / "dataset", about=about, folds=folds, s
 for skip in built.skipped:
     print(f"skipped {skip['path']}: {skip['reason']}")
 clips = [entry for entry in built.listing["clips"] if entry["path"].startswith("lafan/")]
-note = f"{about['label']}. {about['fps_note']}."
+note = report.sentences(about["label"], about["fps_note"])
 print(
     f"{len(clips)} clips of {len(built.takes)} takes, {sum(c['frames'] for c in clips)} frames, {len(built.skipped)} skipped"
 )
@@ -95,11 +95,15 @@ print(
 
 # %%
 removed = summary.fault_table(built.takes)
+by_hand = "The last column also counts the ranges listed by hand." if annotations else ""
 report.save_table(run, "cleaning_faults", removed, note=note)
 display(
-    report.show_table(removed, note=f"{note} Percent of frames that each rule removes, in takes where a person waits.")
+    report.show_table(
+        removed,
+        note=f"{note} Percent of frames that each rule removes, in takes where a person waits. {by_hand}".strip(),
+    )
 )
-if len(removed):
+if len(removed) and not annotations:
     assert (removed["with speed floor [%]"] <= removed["published rule [%]"] + 1e-9).all()
 
 # %% [markdown]
@@ -130,7 +134,10 @@ report.save_figure(run, "staystill_fig2", figure, caption=f"One frame on two ske
 plt.show()
 
 # %%
-report.player([(label, clip[:600]) for label, clip in pair], caption=f"{shown[-1][1]} on both rigs. {about['label']}.")
+report.player(
+    [(label, clip[:600]) for label, clip in pair],
+    caption=report.sentences(f"{shown[-1][1]} on both rigs", about["label"]),
+)
 
 # %% [markdown]
 # ## What the data set holds
@@ -175,7 +182,7 @@ plt.show()
 # %%
 fold_list = built.listing["folds"]
 table4 = summary.fold_table(fold_list)
-report.save_table(run, "staystill_table4", table4, note=f"{note} {built.listing['folds_note']}.")
+report.save_table(run, "staystill_table4", table4, note=f"{note} {report.sentences(built.listing['folds_note'])}")
 display(report.show_table(table4, "staystill_table4", note=note))
 balance = summary.fold_balance(fold_list, clips)
 report.save_table(run, "cleaning_folds", balance, note=note)
@@ -186,4 +193,4 @@ assert balance["disjoint"].all() or len({c["subject"] for c in clips}) == 1
 for path in sorted(built.folder.rglob("*")):
     if path.suffix in (".bvh", ".json"):
         report.record_artefact(run, path)
-report.finish_chapter(run)
+_ = report.finish_chapter(run)

@@ -52,7 +52,10 @@ folder = report.take_inputs(
     run, "04_stickfigures", "tables/systems_motion.csv", make=inputs.make_diagnostics(budget, seed)
 )
 diagnostics = pd.read_csv(folder / "tables" / "systems_motion.csv")
-origin = report.inherited_label(run, "03_inbetweening", otherwise="embedded performers (synthetic), made here")
+# the clips' label, not the chapter's: when chapter 03 had none to hand on, chapter 04 made some
+origin = report.inherited_label(
+    run, "04_stickfigures", otherwise="embedded performers (synthetic), made here", item="systems_motion"
+)
 quality = simulation.latent_quality(diagnostics)
 report.show_table(
     quality.round(2), note=f"latent quality given to the simulated raters, in units of their noise. Clips: {origin}"

@@ -100,10 +100,48 @@ def test_notebook_that_ended_in_an_error_is_refused(results):
 def test_injected_parameters_are_folded_away_without_paths(results):
     notebook = json.loads((results / "executed" / "01_capture.ipynb").read_text())
     notebook["cells"][3]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["/home/me/clips/a.bvh\n"]}]
-    clean = book.clean_notebook(notebook, results, book.checkout(), "01_capture", data="/home/me/clips")
+    clean = book.clean_notebook(notebook, results, book.checkout(), "01_capture", private=["/home/me/clips"])
     assert "papermill" not in json.dumps(clean) and clean["cells"][3]["outputs"][0]["text"] == ["clips/a.bvh\n"]
     cell = clean["cells"][2]
     assert "hide-input" in cell["metadata"]["tags"] and 'out = "results"' in "".join(cell["source"])
+
+
+def test_every_caption_of_a_figure_says_its_data_once(tmp_path):
+    """The figure's own label, else the run's; fault seen: figures of simulated people that did not say so."""
+    (tmp_path / "mine.json").write_text(json.dumps({"data": "answers of my_file.csv"}))
+
+    def captions(*cells):
+        figures = [
+            {"metadata": {"mystnb": {"figure": {"caption": caption}}}, "source": [source]} for caption, source in cells
+        ]
+        labelled = book.label_figures(
+            {"cells": [{"metadata": {}, "source": []}, *figures]}, tmp_path, "toys (synthetic)"
+        )
+        again = book.label_figures(labelled, tmp_path, "toys (synthetic)")
+        return [cell["metadata"]["mystnb"]["figure"]["caption"] for cell in again["cells"][1:]]
+
+    assert captions(
+        ("A line.", 'report.save_figure(\n    run, "mine", figure, caption="x")'),
+        ("A line", 'report.save_figure(run, "gone", figure, caption="x")'),
+        ("Drawn from toys (synthetic).", "plot()"),
+    ) == [
+        r"A line. Data: answers of my\_file.csv.",
+        "A line. Data: toys (synthetic).",
+        "Drawn from toys (synthetic).",
+    ]
+
+
+def test_figures_of_the_rendered_book_say_their_data(html):
+    for chapter in CHAPTERS:
+        page = (html / "notebooks" / f"{chapter}.html").read_text(encoding="utf-8")
+        found = re.findall(r"<figcaption.*?</figcaption>", page, re.DOTALL)
+        assert found or chapter == "05_perception"
+        assert all("Data: made by a test (synthetic)." in caption for caption in found), chapter
+
+
+def test_own_paths_leave_no_trace_in_the_provenance():
+    run = {"data": "/home/me/data", "parameters": {"systems": "/home/me/mine", "factor": 3, "word": "plain"}}
+    assert pages.private_paths(run) == ["/home/me/data", "/home/me/mine"]
 
 
 def test_a_warning_of_sphinx_stops_the_build(assets, results, tmp_path):
@@ -320,3 +358,11 @@ def picture(png):
 def test_front_player_without_results_shows_embedded_performers(tmp_path):
     pytest.importorskip("motionbook.synthesis.performers")
     assert "embedded performers (synthetic)" in pages.front_player(tmp_path)
+
+
+def test_front_player_says_what_each_version_is(results):
+    """Noise fills in nothing, and embedded motion was never recorded."""
+    shown = re.search(r'skel-caption">(.*?)</p>', pages.front_player(results))[1]
+    assert "the ground truth (GT) and filled in between its key poses by SLERP. Which" in shown
+    assert shown.endswith("Data: made by a test (synthetic).")
+    assert "(GT), filled in between its key poses by SLERP and shaken" in pages._versions(["GT", "SLERP", "NOISE"])

@@ -1,13 +1,14 @@
 """The command line: exit codes, and one clear line for what a user got wrong."""
 
 import pytest
-from motionbook import cli
+from motionbook import __version__, cli
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["reproduce", "--jobs", "0"], "--jobs: expected a whole number of 1 or more, got '0'"),
+        (["reproduce", "--timeout", "0.5"], "--timeout: expected a whole number of 1 or more"),
         (["reproduce", "--seed", "-1"], "--seed: expected a whole number of 0 or more"),
         (["reproduce", "--only", "9"], "--only: no chapter '9'; there are 01_capture"),
         (["reproduce", "-p", "no value"], "expected NAME=VALUE, got 'no value'"),
@@ -43,3 +44,15 @@ def test_the_ledger_of_no_results_says_that_there_are_none(capsys, tmp_path):
     assert cli.main(["ledger", "--out", str(tmp_path / "nowhere")]) == 0
     said = capsys.readouterr()
     assert "holds no tables yet; `motionbook reproduce` makes them" in said.err and "staystill_table1" in said.out
+    assert max(map(len, said.out.splitlines())) <= 110
+
+
+def test_version_and_help_say_what_it_is(capsys):
+    for arguments, words in (
+        (["--version"], f"motionbook {__version__}\n"),
+        (["--help"], "Run the chapters of Motionbook"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(arguments)
+        said = capsys.readouterr().out
+        assert stopped.value.code == 0 and words in said and "``" not in said

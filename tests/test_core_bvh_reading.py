@@ -200,6 +200,8 @@ def test_options_that_do_not_exist_are_refused(save):
         read_bvh(path, positions="sum")
     with pytest.raises(ValueError, match="up: expected one of auto, file, Y, -Y, Z, -Z, got 'X'"):
         read_bvh(path, up="X")
+    with pytest.raises(ValueError, match=r"positive number, got 'cm'; centimetres are 0\.01"):
+        read_bvh(path, metres_per_unit="cm")
     with pytest.raises(ValueError, match="metres_per_unit: expected 'auto' or a positive number, got 0"):
         read_bvh(path, metres_per_unit=0)
     with pytest.raises(ValueError, match="fps: expected a positive number"):

@@ -158,3 +158,8 @@ def test_an_unfinished_file_never_replaces_a_whole_one(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_bvh(lafan_clip(seed=2), path)
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_clip_without_frames_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="clip: expected at least one frame"):
+        write_bvh(lafan_clip()[:0], tmp_path / "a.bvh")

@@ -173,3 +173,13 @@ def test_importing_motionbook_loads_numpy_alone():
     code = f"import sys, motionbook; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_clips_and_skeletons_show_themselves_in_a_line():
+    """Not a page of numbers; fault seen: the arrays in full."""
+    skeleton = Skeleton(("hips", "knee"), (-1, 0), np.zeros((2, 3)))
+    clip = Clip(skeleton, np.zeros((45, 3)), rot.identity((45, 2)), 30.0)
+    assert repr(skeleton) == "Skeleton(2 joints, root 'hips')"
+    assert repr(clip) == str(clip) == "Clip(45 frames, 2 joints, 30 fps, 1.50 s)"
+    moved = Clip(skeleton, clip.root_positions, clip.rotations, 30.0, np.zeros((45, 2, 3)))
+    assert repr(moved).endswith("1.50 s, bones of their own in every frame)")

@@ -209,3 +209,12 @@ def test_nothing_is_renormalised_silently():
     assert np.allclose(rot.normalize([3.0, 0, 4, 0]), [0.6, 0, 0.8, 0])
     with pytest.raises(ValueError, match="zero quaternion"):
         rot.normalize([[1.0, 0, 0, 0], [0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    "matrix", [np.diag([1, 1, -1.0]), np.diag([-1, -1, -1.0]), 1.1 * np.eye(3), np.full((3, 3), np.nan)]
+)
+def test_from_matrix_refuses_what_is_no_rotation(matrix):
+    good = rot.to_matrix(rot.random_rotations((4,), np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="1 of 5 matrices are not rotations"):
+        rot.from_matrix(np.concatenate([good, matrix[None]]))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from motionbook import Clip, forward_kinematics, read_bvh, read_bvh_report, write_bvh
+from motionbook import Clip, Skeleton, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
 from motionbook.kinematics import local_rotations, world_pose
 from motionbook.skeletons import (
@@ -143,3 +143,17 @@ def test_staystill_files_in_xyz_order_are_read_and_turned(tmp_path):
     assert np.abs(back.skeleton.offsets - LAFAN1.offsets).max() < 1e-9
     assert np.abs(forward_kinematics(back).positions - forward_kinematics(clip).positions).max() < 1e-6
     assert rot.angle_between(back.rotations, clip.rotations).max() < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("names", "ends", "words"),
+    [
+        (("a", 2), (), "names: expected text, got 2"),
+        (("a", "b"), ((5, (0, 0, 0)),), "end_offsets: expected joints 0 to 1, got 5"),
+        (("a", "b"), ((1, (0, np.nan, 0)),), "end_offsets: 1 values are not finite"),
+        (("a", "b"), ((1, (0, 0)),), "end_offsets: expected"),
+    ],
+)
+def test_a_skeleton_no_file_could_hold_is_refused(names, ends, words):
+    with pytest.raises(ValueError, match=words):
+        Skeleton(names, (-1, 0), np.zeros((2, 3)), ends)

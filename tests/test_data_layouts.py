@@ -12,6 +12,7 @@ from motionbook.data import layouts, names
 from motionbook.data.catalogue import find_manifest
 from motionbook.data.layouts import load_clip, open_dataset
 from motionbook.data.published import published_item
+from motionbook.files import files_below
 from motionbook.skeletons import FREEMOCAP, LAFAN1, is_staystill, lafan_to_staystill, t_pose
 
 
@@ -350,6 +351,8 @@ def test_linked_folders_are_looked_into(tmp_path):
     (tmp_path / "mine" / "there").symlink_to(tmp_path / "disk")
     (tmp_path / "disk" / "back").symlink_to(tmp_path / "disk")
     assert list(found(open_dataset(tmp_path / "mine"))) == ["walk_subject3.bvh"]
+    with pytest.raises(FileNotFoundError, match="gone"):
+        files_below(tmp_path / "gone")
 
 
 @pytest.mark.parametrize(

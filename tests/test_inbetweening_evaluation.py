@@ -114,7 +114,7 @@ def test_what_cannot_be_scored_is_said():
     with pytest.raises(ValueError, match="at least one"):
         evaluate(people(), "idle", [])
     with pytest.raises(ValueError, match="65 frames"):
-        evaluate(people(), "phone", [{"train": ["00"], "test": ["01"]}])
+        evaluate(people(), "phone", [{"train": ["01"], "test": ["00"]}])
 
 
 def test_a_data_set_of_one_person_is_scored_with_a_warning():
@@ -142,6 +142,25 @@ def test_error_curves_pool_the_windows_of_all_folds():
     part = curves[(curves.system == "SLERP") & (curves.length == 15)]
     pooled = np.concatenate([evaluation.score_windows(f.windows, f.std, [15])["SLERP", 15].l2p for f in folds])
     assert list(part.frame) == list(range(1, 16)) and part.error.mean() == pytest.approx(pooled.mean())
+
+
+@pytest.mark.parametrize(
+    ("folds", "words"),
+    [
+        ([], "folds: expected at least one"),
+        ([{"train": ["00"]}], "fold 1: expected subjects under train and test, got none under test"),
+        ([{"train": ["00"], "test": ["x"]}], "none tests anybody who is there: 00, 01, 02, 03"),
+        ([{"train": ["00"], "test": ["00", "01"]}], "fold 1: 00 are trained on and tested"),
+    ],
+)
+def test_folds_that_cannot_be_scored_are_refused(folds, words):
+    with pytest.raises(ValueError, match=words):
+        evaluate(people(), "idle", folds)
+
+
+def test_clips_shorter_than_a_window_are_told_from_missing_people():
+    with pytest.raises(ValueError, match="window of 65 frames, the longest clip has 60; give longer recordings"):
+        evaluate(people((60, 55, 60, 51)), "idle", FOLDS)
 
 
 def test_lafan1_baseline_table(shared_data):

@@ -14,10 +14,13 @@ from motionbook.report.ledger import (
     MISSING,
     REDUCED,
     SIMULATED,
+    STATES,
     is_simulated,
     ledger,
     ledger_markdown,
     ledger_page,
+    ledger_text,
+    shown_state,
     write_ledger,
 )
 
@@ -63,6 +66,24 @@ def test_simulated_data_is_said_whatever_the_numbers(tmp_path):
     # equal numbers from simulated data are still not exact
     report.save_table(run, item, report.published_frame(item))
     assert state(tmp_path, item).state == SIMULATED
+
+
+def test_parts_are_said_and_p_values_are_no_differences(tmp_path):
+    """Fault seen: a p of 1e-9 beside a printed 0.018 was "the largest difference" of its table."""
+    item = "quality4d_table2"
+    run = chapter(tmp_path, item, SYNTHETIC)
+    table = report.published_frame(item).iloc[:3]
+    table["SROCC"] *= 1.25
+    table["p-value"] = 0.9
+    report.save_table(run, item, table)
+    entry = state(tmp_path, item)
+    assert entry.largest_relative == pytest.approx(0.25)
+    words = f"{SIMULATED}, partly (9 of {entry.cells} cells)"
+    assert shown_state(entry) == words and entry.reproduced == 9 and entry.state in STATES
+    lines = ledger_text(ledger(tmp_path).items).splitlines()
+    assert next(line for line in lines if line.startswith(item)).split("  ")[-1] == "25 %"
+    assert max(map(len, lines)) <= 110 and len(lines) == 1 + len(load_published())
+    assert f"<code>{item}</code>): {words}</summary>" in ledger_markdown(ledger(tmp_path).cells)
 
 
 def test_exact_needs_every_cell_to_round_to_the_printed_number(tmp_path):

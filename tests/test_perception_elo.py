@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from motionbook.perception import bootstrap_elo, exclude, fit_elo, mos, pair_differences, read_ratings, read_responses
 from motionbook.perception.elo import elo_from_wins, is_connected, win_rate_from_wins
-from motionbook.perception.inputs import study_facts
+from motionbook.perception.inputs import source_names, study_facts
 from motionbook.synthesis.raters import pairwise_study, rating_study
 
 
@@ -73,6 +73,24 @@ def test_systems_that_never_lose_have_no_score():
         fit_elo(answers)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda f: f.drop(columns="left"), "no column left; it has userID"),
+        (lambda f: f.iloc[:0], "expected scored answers, got none"),
+        (lambda f: f.assign(choice=3), "choice must be -2, -1, 0, 1 or 2, got 3"),
+        (lambda f: f.assign(choice=float("nan")), "choice must be -2, -1, 0, 1 or 2, got nan"),
+    ],
+)
+def test_answers_that_cannot_be_scored_are_refused(change, words):
+    answers = pd.DataFrame({"userID": ["a", "a"], "left": ["X", "Y"], "right": ["Y", "X"], "choice": [0.0, 0.0]})
+    # ties of one person alone, stored as floats, are answers too
+    assert list(fit_elo(answers).elo) == [1000.0, 1000.0]
+    for score in (fit_elo, bootstrap_elo):
+        with pytest.raises(ValueError, match=words):
+            score(change(answers))
+
+
 def test_study_facts_count_people_and_answers(scored, oracle):
     facts = study_facts(read_responses(oracle / "responses.csv"), scored.answers, 50, 10, 10_000).value
     assert facts["participants"] == 118 and facts["evaluated pairs"] == 2022 and facts["Elo scale"] == 400
@@ -128,3 +146,11 @@ def test_simulated_ratings_rise_with_strength_and_cover_the_design():
     assert (ratings.groupby("stimulus").size() == 24).all()
     means = ratings.groupby(["distortion", "strength"]).score.mean().unstack()
     assert (means.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
+
+
+def test_a_rating_study_of_one_clip_is_refused_with_the_way_out():
+    one = pd.DataFrame({"clip": ["a", "a"], "system": ["GT", "SLERP"]})
+    with pytest.raises(
+        ValueError, match="two recorded ten-second clips to distort, got 1; give data with more or longer"
+    ):
+        source_names(one, 5)

@@ -110,7 +110,10 @@ def test_chapters_run_in_order_and_only_what_changed_runs_again(book, tmp_path):
 def test_a_deleted_input_is_noticed_and_made_here(book):
     book.run()
     (book.out / "01_capture" / "clips" / "a.txt").unlink()
-    assert book.run("02") == {"02_cleaning": "done"}
+    said = []
+    plan = pipeline.Plan(chapters=("02",), out=book.out, notebooks=book.notebooks)
+    assert pipeline.reproduce(plan, say=said.append) == {"02_cleaning": "done"}
+    assert len(said) == 2 and said[1].startswith("02_cleaning: made here: ")
     record = book.record("02_cleaning")
     assert record["made_here"][0]["note"].startswith("made here") and record["inputs"][0]["made_here"]
     executed = (book.out / "executed" / "02_cleaning.ipynb").read_text()
@@ -177,6 +180,23 @@ def test_data_that_no_chapter_can_read_or_that_holds_the_results_is_refused(book
     assert book.run("01", data=str(tmp_path / "links")) == {"01_capture": "done"}
 
 
+def test_data_that_would_not_reach_a_later_chapter_is_refused(book, tmp_path):
+    for name in ("mine", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.bvh").write_text(name)
+    with pytest.raises(ValueError, match=r"03_inbetweening would not see .*mine.* is not there; add 02 to --only"):
+        book.run("03", data=str(tmp_path / "mine"))
+    book.run("01", "02")
+    with pytest.raises(ValueError, match=r"was made from embedded data; add 02"):
+        book.run("03", "05", data=str(tmp_path / "mine"))
+    book.run("02", data=str(tmp_path / "mine"))
+    with pytest.raises(ValueError, match=r"was made from .*mine; add 02"):
+        book.run("03", data=str(tmp_path / "other"))
+    # this one gets past, to the notebook that the test book lacks
+    with pytest.raises(FileNotFoundError, match=r"03_inbetweening\.ipynb is missing"):
+        book.run("03", data=str(tmp_path / "mine"))
+
+
 def test_a_parameter_goes_to_the_chapters_that_have_it_and_its_file_is_compared_by_content(book, tmp_path, monkeypatch):
     source = book.notebooks / "02_cleaning.py"
     source.write_text(source.read_text().replace("factor: int = 1", 'answers: str = ""').replace("factor=factor", ""))
@@ -190,6 +210,26 @@ def test_a_parameter_goes_to_the_chapters_that_have_it_and_its_file_is_compared_
     assert book.run(parameters=given) == {"01_capture": "unchanged", "02_cleaning": "unchanged"}
     Path("answers.csv").write_text("two")
     assert book.run(parameters=given) == {"01_capture": "unchanged", "02_cleaning": "done"}
+
+
+def test_a_folder_as_parameter_is_compared_by_content_and_kept_out_of_the_results(book, tmp_path, monkeypatch):
+    """Fault seen: a reader's clips below results/ were deleted when their chapter ran again."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine/SYSTEM").mkdir(parents=True)
+    Path("mine/SYSTEM/a.bvh").write_text("one")
+    book.write("01_capture", FIRST)
+    source = book.notebooks / "01_capture.py"
+    source.write_text(source.read_text().replace("factor: int = 1", 'systems: str = ""\nfactor: int = 1'))
+    sync_notebooks(book.notebooks)
+    given = (("systems", "mine"),)
+    assert book.run("01", parameters=given) == {"01_capture": "done"}
+    assert str(tmp_path / "mine") in (book.out / "executed" / "01_capture.ipynb").read_text()
+    assert book.run("01", parameters=given) == {"01_capture": "unchanged"}
+    Path("mine/SYSTEM/a.bvh").write_text("two")
+    assert book.run("01", parameters=given) == {"01_capture": "done"}
+    inside = book.out / "01_capture" / "clips"
+    with pytest.raises(ValueError, match=r"systems: .* lies where a chapter clears its results"):
+        book.run("01", parameters=(("systems", str(inside)),))
 
 
 def test_two_runs_do_not_write_to_one_folder(book):

@@ -11,7 +11,11 @@ from motionbook import report
 def cells(styler) -> dict[tuple[str, str], tuple[str, str, bool]]:
     """(ours, published, marked best) by row and column, read from the HTML."""
     html = styler.to_html()
-    columns = re.findall(r'<th id="\S+" class="col_heading level0 \S+"[^>]*>(.*?)</th>', html)
+    heading = r'<th id="\S+" class="col_heading level{} \S+"(?: colspan="(\d+)")?[^>]*>(.*?)</th>'
+    columns, below = ([(int(n or 1), name) for n, name in re.findall(heading.format(i), html)] for i in range(2))
+    columns = [name for n, name in columns for _ in range(n)]
+    if below:
+        columns = [f"{metric}@{frames}" for metric, (_, frames) in zip(columns, below, strict=True)]
     found = {}
     for line in re.findall(r"<tr>(.*?)</tr>", html.split("<tbody>")[1], flags=re.S):
         row = re.search(r'class="row_heading[^>]*>(.*?)</th>', line)[1]
@@ -80,6 +84,34 @@ def test_own_tables_need_no_item_and_escape_markup():
     assert shown["b", "x"][0] == "–"
     assert float(shown["a&lt;", "x"][0]) == 1e-7
     assert "data &amp; &lt;label&gt;" in report.show_table(frame, note="data & <label>").to_html()
+
+
+def test_one_format_per_column_and_nothing_below_its_last_digit():
+    frame = pd.DataFrame({"slide": [1.103, 5.9e-05, 0.0526], "p": [0.25, 1e-7, 0.004]}, index=["a", "b", "c"])
+    shown = cells(report.show_table(frame))
+    assert [shown[row, "slide"][0] for row in "abc"] == ["1.103", "0", "0.053"]
+    assert shown["b", "p"][0] == "&lt;0.0001"
+    shown = cells(report.show_table(pd.DataFrame({"x": [0.25, 1.5]}, index=["a", "b"])))
+    assert shown["b", "x"][0] == "1.50"  # no more decimals than the values have
+    shown = cells(report.show_table(frame[["slide"]].T, by_row=True))
+    assert shown["slide", "b"][0] == "0"
+
+
+def test_facts_have_their_own_decimals_and_units_and_no_column_of_dashes():
+    names = ["clips", "angular path", "pixels per metre"]
+    frame = pd.DataFrame({"value": [108, 22.967, np.nan], "low": [np.nan, 1.527, 50]}, index=names)
+    html = report.show_table(frame.assign(nothing=np.nan), "stickfigures_text_dataset").to_html()
+    assert "nothing" not in html and "–" not in html and "108.0" not in html
+    assert re.search(r'angular path <span class="unit">\[rad\]', html) and ">22.97<" in html
+    html = report.show_table(pd.DataFrame({"value": [96.587]}, ["foreground assigned"]), "stickfigures_text_palette")
+    assert ">96.6%<" in html.to_html()
+
+
+def test_metrics_by_length_stand_under_one_heading_and_the_note_is_no_caption():
+    table = report.published_frame("staystill_table1")
+    html = report.show_table(table, "staystill_table1", note="made up").to_html()
+    assert html.count('colspan="4"') == 3 and "@" not in html
+    assert "<caption" not in html and '<p class="motionbook-note"' in html
 
 
 def test_equal_input_gives_equal_bytes_and_leaves_the_frame():

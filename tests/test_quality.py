@@ -151,6 +151,33 @@ def test_linear_model_recovers_its_own_scores_and_survives_saving(tmp_path):
         model.predict(values.to_numpy()[:, :6])
 
 
+def test_ridge_is_that_of_scikit_learn_and_tames_near_copies():
+    """Penalty n x ridge in scikit-learn's terms; F4 and F7 apart by noise get no weights of hundreds."""
+    from sklearn.linear_model import Ridge
+
+    rng = np.random.default_rng(1)
+    values = pd.DataFrame(rng.random((30, 7)), columns=list(quality.FEATURES))
+    values["F7"] = values["F4"] + 1e-4 * rng.standard_normal(30)
+    scores = 1.0 + 3.0 * values["F4"] + 0.3 * rng.standard_normal(30)
+    plain, ridged = quality.fit(values, scores), quality.fit(values, scores, ridge=0.01)
+    standard = (values - values.mean()) / values.std(ddof=0)
+    expected = Ridge(alpha=30 * 0.01).fit(standard, scores)
+    np.testing.assert_allclose(ridged.weights, expected.coef_, atol=1e-8)
+    np.testing.assert_allclose(ridged.predict(values), expected.predict(standard), atol=1e-7)
+    assert (plain.ridge, ridged.ridge) == (0.0, 0.01)
+    assert max(np.abs(plain.weights)) > 20 > 2 > max(np.abs(ridged.weights))
+    with pytest.raises(ValueError, match="ridge: expected 0 or more, got -1"):
+        quality.fit(values, scores, ridge=-1)
+
+
+def test_path_distortions_move_a_walker_by_the_stretch_of_the_way(clip):
+    """Twice the way is one way too far, a fifth of it 0.8 too short."""
+    from motionbook.quality.inputs import travel
+
+    way = np.linalg.norm((clip.root_positions - clip.root_positions[0])[:, [0, 2]], axis=1).max()
+    np.testing.assert_allclose(travel({"walk": clip}).loc["walk", ["glide", "moonwalk"]], [way, 0.8 * way])
+
+
 def test_judgement_against_scipy_free_formulas():
     predicted, scores = np.array([1.0, 2.0, 3.5, 3.0]), np.array([1.0, 2.5, 3.0, 4.0])
     result = quality.judge(predicted, scores)

@@ -61,6 +61,14 @@ def test_label_is_inherited_only_from_files_that_were_read(tmp_path):
     run = report.start_chapter("04_stickfigures", out=str(tmp_path), budget="smoke")
     report.take_inputs(run, "03_inbetweening", "*.txt", make=make)
     assert len(made) == 1 and report.inherited_label(run, "03_inbetweening", "made up") == "ReActIdle"
+    # a table of made-up clips in a chapter on real ones, and a stand-in for another chapter's files
+    saved = [{"id": "systems", "data": "made up by 03"}]
+    record = {"data_label": "ReActIdle", "artefacts": saved}
+    (tmp_path / "runs" / "03_inbetweening.json").write_text(json.dumps(record))
+    assert report.inherited_label(run, "03_inbetweening", "made up", item="systems") == "made up by 03"
+    assert report.inherited_label(run, "03_inbetweening", "made up", item="another") == "made up"
+    report.take_inputs(run, "05_perception", "*.txt", make=make)
+    assert report.inherited_label(run, "03_inbetweening", "made up") == "ReActIdle"
 
 
 def test_window_fits_the_shortest_motion(chapter):

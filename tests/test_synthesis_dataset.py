@@ -31,7 +31,7 @@ def test_layout_and_names(written):
         for subject in ("00", "01"):
             expected |= {f"{rig}/idle/{subject}_idle.bvh", f"{rig}/phone/{subject}_phone.bvh"}
             expected |= {f"{rig}/actions/{subject}_{label}_1.bvh" for label in ACTIONS}
-    assert {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} == expected
+    assert {p.relative_to(folder).as_posix() for p in folder.rglob("*.bvh")} == expected
     assert len(files) == len(expected)
 
 
@@ -113,3 +113,9 @@ def test_freemocap_rig_keeps_its_own_directions_at_the_persons_lengths():
     assert np.abs(np.linalg.norm(average.offsets, axis=-1) - np.linalg.norm(FREEMOCAP.offsets, axis=-1)).max() < 0.03
     with pytest.raises(ValueError, match="retarget"):
         to_freemocap(Clip(FREEMOCAP, np.zeros((1, 3)), rot.identity((1, 19)), 30.0))
+
+
+def test_a_written_data_set_is_known_as_synthetic(tmp_path):
+    write_dataset(tmp_path / "people", 1, 2.0, 0, 0, seed=0, rigs=("lafan",))
+    opened = open_dataset(tmp_path / "people")
+    assert (opened.kind, opened.label) == ("synthetic", "embedded performers (synthetic)")

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from motionbook import __version__
 from motionbook.budgets import BUDGETS
 
 
@@ -28,12 +29,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="motionbook", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="motionbook",
+        description="Run the chapters of Motionbook on embedded data or your own, render the book, and set published "
+        "values beside reproduced ones.",
+        epilog="Start with `motionbook reproduce --budget smoke`, then `motionbook book`.",
+    )
+    parser.add_argument("--version", action="version", version=f"motionbook {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     run = commands.add_parser("reproduce", help="run the chapters and keep their tables, figures and notebooks")
     run.add_argument("--budget", choices=BUDGETS, default="smoke", help="sizes of everything (default: smoke)")
-    run.add_argument("--data", default="", metavar="PATH", help="your data; without it the embedded performers")
+    run.add_argument("--data", type=_path, metavar="PATH", help="your data; without it the embedded performers")
     run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     run.add_argument(
         "--only", nargs="+", type=_chapter, metavar="CHAPTER", help="chapters such as 03 or 03_inbetweening"
@@ -44,7 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--seed", type=_at_least(0), default=0)
     run.add_argument("--device", default="cpu", help="torch device of chapters that train (default: cpu)")
     run.add_argument("--force", action="store_true", help="run chapters again that are done and unchanged")
-    run.add_argument("--timeout", type=float, metavar="SECONDS", help="longest time for one cell (default: none)")
+    run.add_argument(
+        "--timeout", type=_at_least(1), metavar="SECONDS", help="longest time for one cell (default: none)"
+    )
     run.add_argument(
         "-p",
         "--parameter",
@@ -79,6 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _path(text: str) -> str:
+    # an empty value is a failed $(...), not a wish for embedded data
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a path, got nothing; leave --data out for the embedded performers")
+    return text
+
+
 def _data_parser(actions) -> None:
     show = actions.add_parser("list", help="every manifest: licence, chapters, how to get it, whether it is here")
     show.set_defaults(command=_data_list)
@@ -102,7 +118,7 @@ def _reproduce(options) -> int:
 
     plan = pipeline.Plan(
         budget=options.budget,
-        data=options.data,
+        data=options.data or "",
         out=options.out,
         chapters=tuple(options.only or pipeline.CHAPTERS),
         seed=options.seed,
@@ -164,7 +180,11 @@ def _ledger(options) -> int:
     if not any(options.out.glob("*/tables/*.csv")):
         print(f"note: {options.out} holds no tables yet; `motionbook reproduce` makes them", file=sys.stderr)
     cells, items = ledger.ledger(options.out)
-    print((cells if options.cells else items).to_string(index=False))
+    if options.cells:
+        print(cells.to_string(index=False))
+    else:
+        print(ledger.ledger_text(items))
+        print("\nevery number with its data and version: --cells, or ledger.csv beside the results")
     return 0
 
 

@@ -39,13 +39,22 @@ class Skeleton:
         if len(set(names)) != len(names):
             twice = sorted({n for n in names if names.count(n) > 1})
             raise ValueError(f"names: expected unique joint names, got {', '.join(twice)} more than once")
+        if unnamed := [name for name in names if not isinstance(name, str)]:
+            raise ValueError(f"names: expected text, got {unnamed[0]!r}")
         offsets.flags.writeable = False
         ends = tuple((int(j), tuple(float(x) for x in offset)) for j, offset in self.end_offsets)
+        for joint, offset in ends:
+            if not 0 <= joint < len(names):
+                raise ValueError(f"end_offsets: expected joints 0 to {len(names) - 1}, got {joint}")
+            check_finite(check_shape(offset, "3", "end_offsets"), "end_offsets")
         for field, value in (("names", names), ("parents", parents), ("offsets", offsets), ("end_offsets", ends)):
             object.__setattr__(self, field, value)
 
     def __len__(self):
         return len(self.names)
+
+    def __repr__(self):
+        return f"Skeleton({len(self)} joints, root {self.names[0]!r})"
 
     def index(self, name: str) -> int:
         """Index of a joint; KeyError lists the names there are."""
@@ -97,6 +106,10 @@ class Clip:
 
     def __len__(self):
         return len(self.rotations)
+
+    def __repr__(self):
+        own = ", bones of their own in every frame" if self.translations is not None else ""
+        return f"Clip({len(self)} frames, {len(self.skeleton)} joints, {self.fps:g} fps, {self.duration:.2f} s{own})"
 
     def __getitem__(self, frames: slice) -> "Clip":
         if not isinstance(frames, slice):

@@ -38,9 +38,19 @@ def write_whole(path: str | Path, content: str | bytes | Callable[[Path], None])
 
 
 def files_below(folder: str | Path) -> list[Path]:
-    """All files below a folder in a fixed order, linked folders included; a link back to a folder above ends there."""
+    """All files below a folder in a fixed order, linked folders included, each folder once.
+
+    Raises
+    ------
+    OSError
+        For a folder that cannot be looked into, which would otherwise be left out without a word.
+    """
+
+    def refuse(error):
+        raise error
+
     found, seen = [], set()
-    for place, folders, names in os.walk(folder, followlinks=True):
+    for place, folders, names in os.walk(folder, followlinks=True, onerror=refuse):
         here = os.path.realpath(place)
         if here in seen:
             folders.clear()

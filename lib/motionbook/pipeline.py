@@ -45,7 +45,7 @@ class Plan:
     parameters: tuple[tuple[str, object], ...] = ()
     notebooks: Path | None = None
     force: bool = False
-    timeout: float | None = None
+    timeout: int | None = None
 
     def __post_init__(self):
         if self.budget not in BUDGETS:
@@ -127,7 +127,22 @@ def reproduce(plan: Plan, say=lambda line: None) -> dict[str, str]:
         return _reproduce(plan, say)
 
 
+def _check_reach(plan: Plan) -> None:
+    """Refuse BVH data that would not reach the chapters asked for, since only chapter 02 reads it for them."""
+    later = [chapter for chapter in plan.chapters if chapter > "02_cleaning"]
+    if not (plan.data and later) or "02_cleaning" in plan.chapters or not bvh_files(Path(plan.data)):
+        return
+    record = _read_json(plan.out / "runs" / "02_cleaning.json")
+    if record.get("data") != plan.data:
+        was = f"was made from {record.get('data') or 'embedded data'}" if record else "is not there"
+        raise ValueError(
+            f"data: {', '.join(later)} would not see {plan.data}: chapter 02 reads it for them, and what it wrote to "
+            f"{plan.out} {was}; add 02 to --only"
+        )
+
+
 def _reproduce(plan: Plan, say) -> dict[str, str]:
+    _check_reach(plan)
     folder = plan.notebooks or notebooks_folder()
     sources = {chapter: _notebook(folder, chapter) for chapter in plan.chapters}
     parameters = _parameters(plan, sources)
@@ -147,6 +162,8 @@ def _reproduce(plan: Plan, say) -> dict[str, str]:
         write_whole(_state_path(plan.out, chapter), json.dumps(done) + "\n")
         states[chapter] = "done"
         say(f"{chapter}: done in {time.time() - started:.0f} s")
+        for made in _read_json(plan.out / "runs" / f"{chapter}.json").get("made_here", ()):
+            say(f"{chapter}: {made['note']}")
     return states
 
 
@@ -168,7 +185,7 @@ def _parameters(plan: Plan, sources: dict[str, Path]) -> dict[str, dict]:
         if missing := sorted(_GIVEN - names):
             raise ValueError(f"{sources[chapter]}: its cell tagged parameters lacks {', '.join(missing)}")
     # a notebook runs in its own folder, where a file named relative to the reader's would not be found
-    own = {name: str(Path(v).resolve()) if _is_file(v) else v for name, v in plan.parameters}
+    own = {name: str(Path(v).resolve()) if _is_path(v) else v for name, v in plan.parameters}
     if unknown := sorted(set(own) - set().union(*declared.values())):
         there = [
             f"{chapter} has {', '.join(sorted(names - _GIVEN))}"
@@ -178,6 +195,9 @@ def _parameters(plan: Plan, sources: dict[str, Path]) -> dict[str, dict]:
         raise ValueError(
             f"no parameter {', '.join(unknown)}; {'; '.join(there) or 'these chapters have none of their own'}"
         )
+    for name, value in own.items():
+        if _is_path(value) and any(Path(value).is_relative_to(plan.out / chapter) for chapter in CHAPTERS):
+            raise ValueError(f"{name}: {value} lies where a chapter clears its results; keep it outside {plan.out}")
     given = {"budget": plan.budget, "data": plan.data, "out": str(plan.out), "seed": plan.seed, "device": plan.device}
     return {
         chapter: {**given, **{name: value for name, value in own.items() if name in names}}
@@ -207,8 +227,13 @@ def _data_fingerprint(plan: Plan) -> str:
     return json.dumps([(Path(name).relative_to(root).as_posix(), entry[2]) for name, entry in seen.items()])
 
 
-def _is_file(value) -> bool:
-    return isinstance(value, str) and bool(value) and Path(value).is_file()
+def _is_path(value) -> bool:
+    return isinstance(value, str) and bool(value) and (Path(value).is_file() or Path(value).is_dir())
+
+
+def _content(path: str) -> str:
+    """Fingerprint of a file, or of all files below a folder."""
+    return sha256(path) if Path(path).is_file() else tree_sha256(files_below(path), Path(path))
 
 
 def _key(plan: Plan, chapter: str, source: Path, parameters: dict, code: str, data: str) -> str:
@@ -217,7 +242,7 @@ def _key(plan: Plan, chapter: str, source: Path, parameters: dict, code: str, da
     read = [_outputs_fingerprint(plan.out, parent) for parent in READS[chapter]]
     # where results lie does not change what they are
     values = {name: value for name, value in parameters.items() if name not in ("out", "data")}
-    values |= {name: sha256(value) for name, value in values.items() if _is_file(value)}
+    values |= {name: _content(value) for name, value in values.items() if _is_path(value)}
     parts = [chapter, code_of(source), code, data, json.dumps(values, sort_keys=True, default=str), *read]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

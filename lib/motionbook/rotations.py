@@ -77,6 +77,11 @@ def from_matrix(m) -> np.ndarray:
     """Unit quaternions (..., 4) with w >= 0 from rotation matrices (..., 3, 3).
 
     The largest of the four components is found first (Shepperd 1978), which stays accurate at half turns.
+
+    Raises
+    ------
+    ValueError
+        For mirrored, scaled or not finite matrices, which are no rotations (a tolerance of 1e-3 forgives rounding).
     """
     m = np.asarray(m, dtype=np.float64)
     d0, d1, d2 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
@@ -93,7 +98,13 @@ def from_matrix(m) -> np.ndarray:
         axis=-2,
     )
     best = np.argmax(squares, axis=-1)
-    q = normalize(np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :])
+    row = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
+    # the row is 4 q_i q, so its squared length is four times the square that was largest
+    largest = np.take_along_axis(squares, best[..., None], axis=-1)[..., 0]
+    wrong = ~(np.abs(np.einsum("...i,...i->...", row, row) - 4.0 * largest) < 4e-3)
+    if wrong.any():
+        raise ValueError(f"from_matrix: {int(wrong.sum())} of {wrong.size} matrices are not rotations")
+    q = normalize(row)
     return np.where(q[..., :1] < 0, -q, q)
 
 

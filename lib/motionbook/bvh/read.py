@@ -95,8 +95,10 @@ def read_bvh_report(
         raise ValueError(f"positions: expected one of {', '.join(POSITION_RULES)}, got {positions!r}")
     if up not in ("auto", "file", *TURNS):
         raise ValueError(f"up: expected one of auto, file, {', '.join(TURNS)}, got {up!r}")
-    if metres_per_unit != "auto" and not (np.isfinite(float(metres_per_unit)) and float(metres_per_unit) > 0):
-        raise ValueError(f"metres_per_unit: expected 'auto' or a positive number, got {metres_per_unit!r}")
+    if metres_per_unit != "auto" and not _is_positive(metres_per_unit):
+        raise ValueError(
+            f"metres_per_unit: expected 'auto' or a positive number, got {metres_per_unit!r}; centimetres are 0.01"
+        )
     header, values = _read_numbers(path)
     notes = _check_count(path, header, len(values), strict)
     rate, rate_note = _choose_rate(path, header, fps)
@@ -161,6 +163,13 @@ def turn_basis(rotations: np.ndarray, turn: np.ndarray) -> np.ndarray:
     out = rotations.copy()
     out[..., 1:] = rotations[..., 1:] @ turn.T
     return out
+
+
+def _is_positive(value) -> bool:
+    try:
+        return bool(np.isfinite(float(value)) and float(value) > 0)
+    except (TypeError, ValueError):
+        return False
 
 
 def _read_numbers(path: Path) -> tuple[Header, np.ndarray]:

@@ -40,6 +40,8 @@ def write_bvh(
     -------
     Path
     """
+    if not len(clip):
+        raise ValueError("clip: expected at least one frame, got none; a BVH file without rows cannot be read")
     if like is None:
         header, turn, scale, rule = _own_layout(clip, order), TURNS["Y"], float(metres_per_unit), "replace"
     else:

@@ -8,14 +8,8 @@ from types import MappingProxyType
 from motionbook.cleaning.dataset import Built, build_dataset
 from motionbook.data.layouts import ClipFile, bvh_files, open_dataset
 from motionbook.data.names import staystill_name
+from motionbook.synthesis.dataset import ABOUT
 
-ABOUT = {
-    "name": "embedded",
-    "label": "embedded performers (synthetic)",
-    "kind": "synthetic",
-    "licence": "MIT",
-    "fps_note": "30 frames per second by construction",
-}
 # How Motionbook writes BVH itself, so that nothing has to be guessed
 OWN_FILES = MappingProxyType({"metres_per_unit": 0.01, "positions": "replace", "up": "Y"})
 

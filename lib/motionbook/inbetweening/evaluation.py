@@ -200,7 +200,7 @@ def fold_windows(
     if not mine:
         groups = ", ".join(sorted({r.group for r in recordings})) or "none"
         raise ValueError(f"subset: no recording belongs to {subset!r}; the groups are {groups}")
-    _check_folds(folds)
+    _check_folds(folds, {r.subject for r in mine})
     # each person's moments once; every fold adds up its own people's
     moments = {
         s: position_moments(make_windows([r.clip for r in mine if r.subject == s], *STATISTICS, strict=strict))
@@ -214,7 +214,11 @@ def fold_windows(
             _, std = position_statistics(moments[s] for s in fold["train"])
             found.append(FoldWindows(number, windows, std, tuple(tested[i].subject for i in windows.clips)))
     if not found:
-        raise ValueError(f"{subset}: no test clip of any fold is as long as a window of {BENCHMARK[0]} frames")
+        longest = max((len(r.clip) for r in mine), default=0)
+        raise ValueError(
+            f"{subset}: no test clip of any fold is as long as a window of {BENCHMARK[0]} frames, the longest clip has "
+            f"{longest}; give longer recordings"
+        )
     return found
 
 
@@ -294,12 +298,16 @@ def published_table(summary, value: str = "mean"):
     return table.join(summary.groupby("system")[counts].max()).loc[order]
 
 
-def _check_folds(folds: Sequence[Mapping]) -> None:
+def _check_folds(folds: Sequence[Mapping], people: set[str]) -> None:
     if not folds:
         raise ValueError("folds: expected at least one, with its train and test subjects")
     for number, fold in enumerate(folds, start=1):
+        if missing := [part for part in ("train", "test") if part not in fold]:
+            raise ValueError(f"fold {number}: expected subjects under train and test, got none under {missing[0]}")
         both = sorted(set(fold["train"]) & set(fold["test"]))
         if both and set(fold["train"]) == set(fold["test"]) and len(both) == 1:
             warnings.warn(f"fold {number}: {both[0]} is the only person, trained on and tested", stacklevel=3)
         elif both:
             raise ValueError(f"fold {number}: {', '.join(both)} are trained on and tested; folds go by subject")
+    if not people & {subject for fold in folds for subject in fold["test"]}:
+        raise ValueError(f"folds: none tests anybody who is there: {', '.join(sorted(people))}")

@@ -12,7 +12,14 @@ WEIGHTS = {0: 1.0, 1: 2.0, 2: 4.0}
 
 
 def systems_of(answers) -> list[str]:
-    """The systems compared, sorted."""
+    """The systems compared, sorted; ValueError when columns or answers are missing or a choice is none of the five."""
+    if missing := [name for name in ("userID", "left", "right", "choice") if name not in answers]:
+        raise ValueError(f"responses: no column {', '.join(missing)}; it has {', '.join(map(str, answers.columns))}")
+    if not len(answers):
+        raise ValueError("responses: expected scored answers, got none; see the flow of perception.exclude")
+    if not answers.choice.isin([-2, -1, 0, 1, 2]).all():
+        wrong = answers.choice[~answers.choice.isin([-2, -1, 0, 1, 2])].iloc[0]
+        raise ValueError(f"responses: choice must be -2, -1, 0, 1 or 2, got {wrong}")
     return sorted(set(answers.left) | set(answers.right))
 
 
@@ -30,7 +37,7 @@ def wins_by_user(answers, systems: list[str]) -> tuple[list[str], np.ndarray]:
     left, right = answers.left.map(place).to_numpy(), answers.right.map(place).to_numpy()
     if (left == right).any():
         raise ValueError(f"{int((left == right).sum())} answers compare a system with itself; a pair needs two systems")
-    choice = answers.choice.to_numpy()
+    choice = answers.choice.to_numpy().astype(int)
     weight = np.array([WEIGHTS[0], WEIGHTS[1], WEIGHTS[2]])[np.abs(choice)]
     wins = np.zeros((len(users), len(systems), len(systems)))
     for_left, for_right = choice <= 0, choice >= 0

@@ -109,5 +109,8 @@ def source_names(diagnostics, count: int) -> list[str]:
     """
     names = sorted(diagnostics["clip"][diagnostics["system"] == "GT"].unique())[:count]
     if len(names) < 2:
-        raise ValueError(f"expected at least two ground-truth clips to distort, got {len(names)}")
+        raise ValueError(
+            f"expected at least two recorded ten-second clips to distort, got {len(names)}; give data with more or "
+            "longer recordings, or run chapters 01 to 04 alone (--only 01 02 03 04)"
+        )
     return names

@@ -3,11 +3,12 @@
 from motionbook.quality.body import MeshSequence, make_surface, move_surface
 from motionbook.quality.distortion import STRENGTHS, distort
 from motionbook.quality.features import FEATURES, Performance, features
-from motionbook.quality.model import QualityModel, fit, judge
+from motionbook.quality.model import RIDGE, QualityModel, fit, judge
 from motionbook.quality.stimuli import feature_table
 
 __all__ = [
     "FEATURES",
+    "RIDGE",
     "STRENGTHS",
     "MeshSequence",
     "Performance",

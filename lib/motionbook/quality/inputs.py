@@ -1,7 +1,9 @@
-"""What chapter 06 reads: recorded clips of chapter 03 and the opinion scores of chapter 05."""
+"""What chapter 06 reads: ground-truth clips of chapter 03 and the opinion scores of chapter 05."""
 
 from collections.abc import Callable
 from pathlib import Path
+
+import numpy as np
 
 from motionbook.bvh import read_bvh
 from motionbook.clip import Clip
@@ -60,6 +62,20 @@ def stimulus_facts(sources: int):
     return pd.DataFrame({"value": facts})
 
 
+def travel(sources: dict[str, Clip]):
+    """How far glide and moonwalk at their strongest move each source from where it was, by source, in metres."""
+    import pandas as pd
+
+    from motionbook.quality.distortion import distort
+
+    kinds = ("glide", "moonwalk")
+    rows = {}
+    for name, clip in sources.items():
+        moved = [distort(clip, kind, 5).clip.root_positions - clip.root_positions for kind in kinds]
+        rows[name] = [float(np.linalg.norm(shift, axis=1).max()) for shift in moved]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(kinds)).rename_axis("source")
+
+
 def feature_correlations(table, scores):
     """Spearman correlation of every feature with the opinion scores (4DHumanQA, Table II), by the feature's title."""
     import pandas as pd
@@ -74,8 +90,11 @@ def feature_correlations(table, scores):
     return pd.DataFrame.from_dict(rows, orient="index", columns=["ID", "SROCC", "p-value"]).rename_axis("Feature")
 
 
-def leave_one_source_out(table, scores, sources):
-    """Predictions of every stimulus by a model that never saw its source, as a series like ``scores``."""
+def leave_one_source_out(table, scores, sources, *, ridge: float = 0.0):
+    """Predictions of every stimulus by a model that never saw its source, as a series like ``scores``.
+
+    ``ridge`` as in ``fit``.
+    """
     import pandas as pd
 
     from motionbook.quality.model import fit
@@ -83,5 +102,5 @@ def leave_one_source_out(table, scores, sources):
     predicted = pd.Series(index=scores.index, dtype=float)
     for source in dict.fromkeys(sources):
         held_out = sources == source
-        predicted[held_out] = fit(table[~held_out], scores[~held_out]).predict(table[held_out])
+        predicted[held_out] = fit(table[~held_out], scores[~held_out], ridge=ridge).predict(table[held_out])
     return predicted

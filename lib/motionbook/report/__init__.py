@@ -15,6 +15,7 @@ from motionbook.report.provenance import (
 from motionbook.report.study_figures import bodies_figure, elo_figure, opinion_figure, scatter_figure
 from motionbook.report.tables import published_frame, show_table
 from motionbook.report.theme import PUBLISHED_COLOUR, SYSTEM_COLOURS, use_theme
+from motionbook.report.words import sentences
 
 __all__ = [
     "PUBLISHED_COLOUR",
@@ -35,6 +36,7 @@ __all__ = [
     "save_figure",
     "save_table",
     "scatter_figure",
+    "sentences",
     "show_table",
     "start_chapter",
     "take_inputs",

@@ -11,11 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from motionbook.files import write_whole
 from motionbook.report import pages
 from motionbook.report.provenance import CHAPTERS
+from motionbook.report.words import sentences
 
 _ASIDE = {"_build", "__pycache__", ".ipynb_checkpoints"}
 
@@ -117,7 +119,9 @@ def _stage(source: Path, out: Path, stage: Path, executed: dict[str, Path | None
             notebook = pages.not_run_notebook(chapter, title)
         else:
             notebook = json.loads(path.read_text(encoding="utf-8"))
-            notebook = clean_notebook(notebook, out, source, chapter, runs.get(chapter, {}).get("data", ""))
+            run = runs.get(chapter, {})
+            notebook = clean_notebook(notebook, out, source, chapter, pages.private_paths(run))
+            notebook = label_figures(notebook, out / chapter / "figures", run.get("data_label", ""))
         text = json.dumps(notebook, indent=1, ensure_ascii=False)
         write_whole(stage / "notebooks" / f"{chapter}.ipynb", text + "\n")
     titles = {chapter: pages.staged_title(stage / "notebooks", chapter) for chapter in executed}
@@ -129,11 +133,36 @@ def _stage(source: Path, out: Path, stage: Path, executed: dict[str, Path | None
     write_whole(stage / "_generated" / "front_player.html", pages.front_player(out))
 
 
-def clean_notebook(notebook: dict, out: Path, source: Path, chapter: str = "", data: str = "") -> dict:
+def label_figures(notebook: dict, folder: Path, label: str) -> dict:
+    """The notebook with what its data was said at the end of every figure's caption, once and as a sentence.
+
+    Parameters
+    ----------
+    notebook : dict
+    folder : Path
+        Of the chapter's figures: ``<id>.json`` holds the label of the figure that a cell saves under that id.
+    label : str
+        The run's own, for cells that save no figure.
+    """
+    for cell in notebook["cells"]:
+        figure = cell.get("metadata", {}).get("mystnb", {}).get("figure")
+        if not figure:
+            continue
+        saved = re.search(r"save_figure\(\s*run,\s*[\"']([^\"']+)[\"']", "".join(cell["source"]))
+        about = folder / f"{saved[1]}.json" if saved else None
+        own = json.loads(about.read_text(encoding="utf-8"))["data"] if about and about.is_file() else label
+        # captions are Markdown, in which a file's name could start emphasis or a link
+        words = re.sub(r"([\\`*_\[\]<$])", r"\\\1", own)
+        if own and words not in figure["caption"]:
+            figure["caption"] = sentences(figure["caption"], f"Data: {words}")
+    return notebook
+
+
+def clean_notebook(notebook: dict, out: Path, source: Path, chapter: str = "", private: Sequence[str] = ()) -> dict:
     """An executed notebook fit to be a page: no papermill notes, no paths of this machine, no error in its outputs.
 
     The cell that papermill injected stays, folded away: it says what the chapter was run with. Of the paths of results,
-    of the reader's data and of the checkout only the last name is left.
+    of the reader's own files (``private``) and of the checkout only the last name is left.
 
     Raises
     ------
@@ -141,9 +170,7 @@ def clean_notebook(notebook: dict, out: Path, source: Path, chapter: str = "", d
         When an output is an error that its cell does not announce with the tag ``raises-exception``.
     """
     text = json.dumps(notebook, ensure_ascii=False)
-    for path, name in ((out, out.name), (data, Path(data).name), (source, ".")):
-        if not path:
-            continue
+    for path, name in ((out, out.name), *((own, Path(own).name) for own in private), (source, ".")):
         # JSON strings hold the path as it is: neither has quotes or backslashes on the systems this runs on
         text = re.sub(re.escape(str(path)) + r"(?=[/\"'\\ ,;:)]|$)", name, text)
     notebook = json.loads(text)

@@ -70,7 +70,8 @@ def ledger(out: str | Path) -> Ledger:
         Two pandas data frames. In ``cells``, ``published`` is text as printed and ``reproduced`` text as saved;
         ``difference`` is reproduced less published and ``relative`` its size over the published size, NaN for words and
         figures; ``agrees`` says whether the reproduced value rounds to the printed one. In ``items``,
-        ``largest_relative`` is the largest ``relative`` of the item; ``cells`` counts printed cells only.
+        ``largest_relative`` is the largest ``relative`` of the item, p-values left out, whose ratios say nothing;
+        ``cells`` counts printed cells only.
     """
     import pandas as pd
 
@@ -90,6 +91,22 @@ def write_ledger(out: str | Path) -> Path:
     return write_whole(Path(out) / "ledger.csv", cells.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
+def shown_state(entry) -> str:
+    """The state of a row of ``items`` in words; "partly" with the counts when printed cells lack a counterpart."""
+    if not 0 < entry.reproduced < entry.cells:
+        return entry.state
+    return f"{entry.state}, partly ({entry.reproduced} of {entry.cells} cells)"
+
+
+def ledger_text(items) -> str:
+    """``items`` as lines for a terminal: id, state with counts, largest difference."""
+    rows = [("item", "state", "largest difference")]
+    for entry in items.itertuples():
+        rows.append((entry.id, shown_state(entry), _percent(entry.largest_relative)))
+    wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    return "\n".join(f"{a:{wide[0]}}  {b:{wide[1]}}  {c}".rstrip() for a, b, c in rows)
+
+
 def is_simulated(label: str) -> bool:
     """Whether a data label says that the data was simulated: "synthetic", "simulated", "embedded" or the like."""
     return bool(_SIMULATED.search(label))
@@ -107,7 +124,9 @@ def ledger_markdown(cells) -> str:
     items = _summary(cells)
     counts = items.state.value_counts()
     shares = ", ".join(f"{counts.get(state, 0)} {state}" for state in STATES)
-    parts = [f"Of {len(items)} tables, figures and in-text experiments: {shares}."]
+    partly = sum(0 < entry.reproduced < entry.cells for entry in items.itertuples())
+    counted = f"Of {len(items)} tables, figures and in-text experiments: {shares}."
+    parts = [f"{counted} Of those that are not missing, {partly} lack some of the printed numbers (*partly*)."]
     for paper in papers().values():
         mine = items[items.id.str.startswith(paper.key + "_")]
         parts += [f"## {paper.short}", _items_table(mine)]
@@ -272,6 +291,8 @@ def _summary(cells):
     for name, group in cells.groupby("id", sort=False):
         printed = group[group.source == "paper"]
         there = printed[printed.state != MISSING]
+        names = zip(there.row, there.column, strict=True)
+        compared = there.relative[[not (_is_p_value(row) or _is_p_value(column)) for row, column in names]]
         agreeing = int((printed.agrees.astype(str) == "True").sum())
         if there.empty:
             state = MISSING
@@ -290,11 +311,19 @@ def _summary(cells):
                 "cells": len(printed),
                 "reproduced": len(there),
                 "agreeing": agreeing,
-                "largest_relative": there.relative.max() if len(there) else math.nan,
+                "largest_relative": compared.max() if len(compared) else math.nan,
                 **{fact: first[fact] for fact in ("data", "budget", "seed", "version", "note")},
             }
         )
     return pd.DataFrame(rows, columns=_ITEMS)
+
+
+def _is_p_value(name: str) -> bool:
+    return bool(re.search(r"(^|\s)p(-value)?$", name.strip()))
+
+
+def _percent(relative: float) -> str:
+    return "" if math.isnan(relative) else f"{100 * relative:.3g} %"
 
 
 def _items_table(items) -> str:
@@ -302,10 +331,11 @@ def _items_table(items) -> str:
     published = load_published()
     body = []
     for entry in items.itertuples():
-        largest = "" if math.isnan(entry.largest_relative) else f"{100 * entry.largest_relative:.3g} %"
+        largest = _percent(entry.largest_relative)
         count = f"{entry.reproduced} of {entry.cells}"
         place = re.split(r", (?=section|appendix|title|supplement)", published[entry.id].place, flags=re.I)[0]
-        row = [place, entry.title, entry.chapter, entry.state, count, largest]
+        state = entry.state + (", partly" if 0 < entry.reproduced < entry.cells else "")
+        row = [place, entry.title, entry.chapter, state, count, largest]
         body.append([*row, entry.data, entry.budget, entry.seed, entry.version])
     return _html_table(head, body, links=[f"#{name}" for name in items.id])
 
@@ -313,7 +343,7 @@ def _items_table(items) -> str:
 def _details(entry, cells) -> str:
     """Every number of one item in a part of the page that opens on a click, with the known slips below."""
     item = load_published()[entry.id]
-    lines = [f"<summary>{escape(item.title)} (<code>{escape(item.id)}</code>): {escape(entry.state)}</summary>"]
+    lines = [f"<summary>{escape(item.title)} (<code>{escape(item.id)}</code>): {escape(shown_state(entry))}</summary>"]
     lines.append(f"<p>{escape(item.place)}. {escape(item.description)} {escape(str(entry.note))}</p>")
     if item.kind != "figure":
         head = "Row,Column,Published,Reproduced,Difference,State".split(",")

@@ -11,7 +11,7 @@ from motionbook.report.provenance import CHAPTERS
 
 # what a chapter is for, in a line, on the map of the front page
 _ABOUT = {
-    "01_capture": "Four cameras, a calibration, triangulated landmarks: a take on FreeMoCap's rig and how wrong it is.",
+    "01_capture": "Four simulated cameras, triangulated landmarks: a take on FreeMoCap's rig, and how far off it is.",
     "02_cleaning": "Faults found and cut, people split into folds, motion carried over to LaFAN1's skeleton.",
     "03_inbetweening": "Fill a gap of motion from its two sides; the errors of every baseline, and clips to look at.",
     "04_stickfigures": "The same motion as labelled video, and metrics whose blind spots are measured.",
@@ -24,6 +24,12 @@ def read_runs(out: Path) -> dict[str, dict]:
     """The run record of every chapter that left one under ``<out>/runs``."""
     paths = {chapter: out / "runs" / f"{chapter}.json" for chapter in CHAPTERS}
     return {c: json.loads(path.read_text(encoding="utf-8")) for c, path in paths.items() if path.is_file()}
+
+
+def private_paths(run: dict) -> list[str]:
+    """Paths of the reader's own that a run was given: its data, and parameters that name files or folders."""
+    given = [run.get("data", ""), *run.get("parameters", {}).values()]
+    return [value for value in given if isinstance(value, str) and value.startswith("/")]
 
 
 def chapter_title(notebook_source: Path) -> str:
@@ -93,9 +99,8 @@ def front_player(out: Path) -> str:
         return player(
             clips,
             caption=(
-                f"One clip in {len(clips)} versions from chapter 3: as recorded (GT), and as systems fill it in "
-                "between key frames. Which looks most natural? Drag to turn, press space to play. "
-                f"Data: {record.get('data_label', 'see chapter 3')}."
+                f"One clip in {len(clips)} versions from chapter 3: {_versions(systems)}. Which looks most natural? "
+                f"Drag to turn, press space to play. Data: {record.get('data_label') or 'see chapter 3'}."
             ),
             autoplay=True,
         ).to_html()
@@ -103,6 +108,17 @@ def front_player(out: Path) -> str:
 
     clips = [(f"performer {i}", idle(make_performer(i, 0), 8.0)) for i in range(2)]
     return player(clips, caption="Two embedded performers (synthetic), standing idle.", autoplay=True).to_html()
+
+
+def _versions(systems: list[str]) -> str:
+    """What the systems of chapter 3 do, in words."""
+    filled = [system for system in systems if system not in ("GT", "NOISE")]
+    words = ["the ground truth (GT)"]
+    if filled:
+        words.append(f"filled in between its key poses by {', '.join(filled)}")
+    if "NOISE" in systems:
+        words.append("shaken by noise (NOISE)")
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _liveliness(clip) -> float:
@@ -158,7 +174,8 @@ def _software(runs: dict[str, dict]) -> str:
 
 def _chapter(run: dict) -> str:
     parts = []
-    own = {**run["parameters"]}
+    private = private_paths(run)
+    own = {name: Path(value).name if value in private else value for name, value in run["parameters"].items()}
     if run["data"]:
         own["data"] = Path(run["data"]).name
     if own:

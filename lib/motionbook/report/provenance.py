@@ -90,7 +90,7 @@ def take_inputs(run: ChapterRun, chapter: str, pattern: str, make: Callable[[Pat
     files = sorted(path for path in folder.glob(pattern) if path.is_file())
     if not files:
         folder = run.folder / "made_here" / chapter
-        note = f"made here: {run.out / chapter}/{pattern} is missing, so {run.chapter} made it at budget {run.budget}"
+        note = f"made here: {chapter}/{pattern} is missing, so {run.chapter} made it at budget {run.budget}"
         print(note)  # noqa: T201 - the reader of the notebook must see it
         make(folder)
         files = sorted(path for path in folder.glob(pattern) if path.is_file())
@@ -129,12 +129,18 @@ def note_data(run: ChapterRun, paths: Iterable[str | Path], root: str | Path | N
     )
 
 
-def inherited_label(run: ChapterRun, chapter: str, otherwise: str) -> str:
-    """The data label that an earlier chapter left in its record; ``otherwise`` when this run made its inputs itself."""
+def inherited_label(run: ChapterRun, chapter: str, otherwise: str, item: str = "") -> str:
+    """The data label that an earlier chapter left in its record; ``otherwise`` when this run made its artefacts itself.
+
+    With ``item``, the label of that table or figure, which may come from other data than the chapter as a whole.
+    """
     record = run.out / "runs" / f"{chapter}.json"
-    if run.made_here or not record.is_file():
+    if any(made["chapter"] == chapter for made in run.made_here) or not record.is_file():
         return otherwise
-    return json.loads(record.read_text(encoding="utf-8")).get("data_label") or otherwise
+    content = json.loads(record.read_text(encoding="utf-8"))
+    if item:
+        content = {"data_label": next((a["data"] for a in content["artefacts"] if a.get("id") == item), "")}
+    return content.get("data_label") or otherwise
 
 
 def record_artefact(run: ChapterRun, path: Path, **about) -> Path:

@@ -1,10 +1,13 @@
 """The embedded performers written to disk in the folders and names of the StayStill data set."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
+from types import MappingProxyType
 
 from motionbook.bvh.write import write_bvh
 from motionbook.clip import Clip
+from motionbook.files import write_whole
 from motionbook.synthesis.actions import ACTIONS, action
 from motionbook.synthesis.freemocap_rig import to_freemocap
 from motionbook.synthesis.idle import idle
@@ -12,6 +15,16 @@ from motionbook.synthesis.performer import make_performer
 from motionbook.synthesis.phone import phone
 
 RIGS = ("freemocap", "lafan")
+# written beside the clips as dataset.json, so that nobody who finds them takes them for people
+ABOUT = MappingProxyType(
+    {
+        "name": "embedded",
+        "label": "embedded performers (synthetic)",
+        "kind": "synthetic",
+        "licence": "MIT",
+        "fps_note": "30 frames per second by construction",
+    }
+)
 
 
 def write_dataset(
@@ -28,7 +41,8 @@ def write_dataset(
     Layout: ``<rig>/actions/<subject>_<label>_<take>.bvh``, ``<rig>/idle/<subject>_idle.bvh`` and
     ``<rig>/phone/<subject>_phone.bvh``; subjects have two digits from 00, takes count from 1, labels are
     `actions.ACTIONS`. Files have LaFAN1's form: centimetres, Y up, ZYX rotation channels, 30 fps. Equal arguments give
-    equal bytes, and a person's files do not depend on who else is written.
+    equal bytes, and a person's files do not depend on who else is written. ``dataset.json`` says that all of it is
+    synthetic.
 
     Parameters
     ----------
@@ -45,7 +59,7 @@ def write_dataset(
     Returns
     -------
     tuple of Path
-        The files, in the order written.
+        The BVH files, in the order written.
 
     Raises
     ------
@@ -57,6 +71,7 @@ def write_dataset(
     if unknown or not rigs:
         raise ValueError(f"rigs: expected some of {', '.join(RIGS)}, got {', '.join(sorted(unknown)) or 'none'}")
     numbers = range(subjects) if isinstance(subjects, int) else subjects
+    write_whole(Path(folder) / "dataset.json", json.dumps(dict(ABOUT), indent=1) + "\n")
     written = []
     for number in numbers:
         for name, clip in motions_of(number, idle_seconds, phone_seconds, takes, seed):
