@@ -138,6 +138,26 @@ def test_a_picture_with_nobody_leaves_its_camera_out(crowd):
     assert np.isfinite(np.delete(chosen, [3, 4], axis=1)).all()
 
 
+def test_a_camera_that_sees_only_somebody_else_is_left_out_and_comes_back(crowd):
+    """In frames 10 to 14 the person followed is hidden from the first camera, and the bystander is not."""
+    cameras, people, truth = crowd
+    start = choose_person(people, 33, "agree", cameras)
+    who = _identity(crowd, start)[0]
+    mine = [
+        [np.abs(p - truth[0, f]).max() < 1e-9 if who == 0 else np.abs(p - truth[0, f]).max() > 1 for p in found]
+        for f, found in enumerate(people[0])
+    ]
+    hidden = [list(camera) for camera in people]
+    for frame in range(10, 15):
+        hidden[0][frame] = [p for p, is_mine in zip(people[0][frame], mine[frame], strict=True) if not is_mine]
+    chosen = choose_person(hidden, 33, "agree", cameras)
+    assert np.isnan(chosen[0, 10:15]).all()
+    rest = np.ones(30, dtype=bool)
+    rest[10:15] = False
+    np.testing.assert_array_equal(chosen[:, rest], start[:, rest])
+    np.testing.assert_array_equal(chosen[1:, 10:15], start[1:, 10:15])
+
+
 def test_tallest_and_most_confident(crowd):
     _, people, _ = crowd
     tall = choose_person(people, 33, "largest")
@@ -156,7 +176,10 @@ def test_tallest_and_most_confident(crowd):
             json.dumps({"people": [{"pose_keypoints_2d": [1.0] * 78}]}),
             r"people\[0\]\.pose_keypoints_2d: expected 3 x 17 numbers, got 78; 26 keypoints fit model=HALPE_26",
         ),
-        (json.dumps({"people": [{"pose_keypoints_2d": ["a"] * 51}]}), r"people\[0\]\.pose_keypoints_2d: expected numbers"),
+        (
+            json.dumps({"people": [{"pose_keypoints_2d": ["a"] * 51}]}),
+            r"people\[0\]\.pose_keypoints_2d: expected numbers",
+        ),
     ],
 )
 def test_a_broken_json_file_is_named_with_its_field(tmp_path, content, words):

@@ -15,6 +15,7 @@ from motionbook.capture.triangulation import triangulate
 PERSONS = ("track", "agree", "confident", "largest")
 _MANY = 4  # people per picture that are tried in combination, the most confident ones
 _SURE = 0.3  # keypoints less confident than this do not vote
+_LEFT_OUT = 20.0  # pixels that leaving out a camera must be worth; a bystander costs hundreds
 
 
 def choose_person(people, points: int, person: str | int = "track", cameras: Sequence[Camera] | None = None):
@@ -27,9 +28,10 @@ def choose_person(people, points: int, person: str | int = "track", cameras: Seq
     points : int
     person : str or int
         "track": in each camera, the one nearest to where the person was before, starting with the most confident;
-        "agree": across cameras, the combination whose rays meet best, and of those that meet nearly as well the one
-        nearest to the frame before; "confident": the highest mean confidence of each picture; "largest": the tallest
-        of each picture; a number: that place in the list.
+        "agree": across cameras, the combination whose rays meet and that is near to the frame before; a camera that
+        sees only somebody else is left out of a frame. "confident": the
+        highest mean confidence of each picture; "largest": the tallest of each picture; a number: that place in the
+        list.
     cameras : sequence of Camera
         For "agree".
 
@@ -76,45 +78,46 @@ def _agree(people, chosen, cameras):
         seeing = [c for c, found in enumerate(there) if found]
         if not seeing:
             continue
-        ways = list(product(*(range(len(there[c])) for c in seeing)))
-        best = 0
-        if len(ways) > 1:
-            stacked = np.full((len(people), len(ways), *chosen.shape[2:]), np.nan)
-            for way, picks in enumerate(ways):
-                for c, pick in zip(seeing, picks, strict=True):
+        several = max(len(there[c]) for c in seeing) > 1 and len(seeing) > 1
+        nobody = (None,) if several else ()
+        ways = list(product(*((*range(len(there[c])), *nobody) for c in seeing)))
+        ways = [picks for picks in ways if sum(pick is not None for pick in picks) >= min(2, len(seeing))]
+        stacked = np.full((len(people), len(ways), *chosen.shape[2:]), np.nan)
+        for way, picks in enumerate(ways):
+            for c, pick in zip(seeing, picks, strict=True):
+                if pick is not None:
                     stacked[c, way] = there[c][pick]
-            best = _best(stacked, seeing, cameras, before)
-        for c, pick in zip(seeing, ways[best], strict=True):
-            chosen[c, frame] = there[c][pick]
-        before = chosen[:, frame]
+        best = _best(stacked, seeing, cameras, before) if len(ways) > 1 else 0
+        chosen[:, frame] = stacked[:, best]
+        seen = np.isfinite(chosen[:, frame, :, 0]).any(axis=1)
+        before = chosen[:, frame] if before is None else np.where(seen[:, None, None], chosen[:, frame], before)
     return chosen
 
 
 def _best(stacked, seeing, cameras, before) -> int:
-    """Index of the combination (cameras, combinations, points, 3) that is one person, the one followed so far."""
-    ways = range(stacked.shape[1])
-    apart = np.full(len(ways), np.nan)
+    """Index of the combination (cameras, combinations, points, 3) that is one person, the one followed so far.
+
+    Three things in pixels are added up: how badly the rays meet, how far everybody has moved since the frame before,
+    and a fixed price for every camera that is left out.
+    """
+    cost = _LEFT_OUT * (~np.isfinite(stacked[seeing][..., 0]).any(axis=2)).sum(axis=0)
     if before is not None:
-        for way in ways:
-            per_camera = [_apart(stacked[c, way], before[c]) for c in range(len(stacked))]
-            if np.isfinite(per_camera).any():
-                apart[way] = np.nanmean(per_camera)
+        for way in range(len(cost)):
+            moves = [_apart(stacked[c, way], before[c]) for c in seeing]
+            moves = [move for move in moves if np.isfinite(move)]
+            cost[way] += np.mean(moves) if moves else 0.0
     if len(seeing) < 2:
-        return int(np.nanargmin(apart)) if np.isfinite(apart).any() else 0
+        return int(cost.argmin())
     confidence = np.nan_to_num(stacked[..., 2])
     # every camera as it is: a combination of two people must not look well by leaving one of them out
     errors = triangulate(
         [cameras[c] for c in seeing], stacked[seeing][..., :2], confidence[seeing], min_confidence=_SURE, max_error=None
     ).error
     known = np.isfinite(errors)
-    total = np.where(known, errors, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    total[~known.any(axis=1)] = np.inf
-    if not np.isfinite(total).any():
-        return int(np.nanargmin(apart)) if np.isfinite(apart).any() else 0
-    near = total <= 1.5 * total.min() + 5.0
-    if np.isfinite(apart[near]).any():
-        return int(np.flatnonzero(near)[np.nanargmin(apart[near])])
-    return int(total.argmin())
+    if not known.any():
+        return int(cost.argmin())
+    mean = np.where(known, errors, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    return int(np.where(known.any(axis=1), cost + mean, np.inf).argmin())
 
 
 def _confidence(keypoints) -> float:
