@@ -67,7 +67,7 @@ def test_bundle_adjustment_reaches_the_peers_optimum_and_corners(charuco):
     off = rigidly_apart(found.points, peer)
     assert len(off) == 660 and off.max() < 0.1
     # plain triangulation without adjustment is not there: the test can fail
-    assert np.median(rigidly_apart(places, peer)) > 0.01 or np.isfinite(found.rmse_before)
+    assert np.median(rigidly_apart(places, peer)) > 0.3
     assert abs(edges(found.points).mean() - 54) < 1 and abs(edges(peer).mean() - edges(found.points).mean()) < 0.05
 
 

@@ -16,7 +16,7 @@ from motionbook.capture.bundle import bundle_adjust
 from motionbook.capture.cameras import Camera, camera_centre
 from motionbook.capture.detection import Sightings, find_boards
 from motionbook.capture.intrinsics import MIN_CORNERS, calibrate_intrinsics, check_views
-from motionbook.capture.poses import best_pose, board_candidates, relation
+from motionbook.capture.poses import Relation, best_pose, board_candidates, relation
 
 MIN_SHARED = 3
 
@@ -215,8 +215,15 @@ def tie_scale(points, board: Board) -> float:
 def check_distance(calibration: Calibration, first: str, second: str, metres: float, tolerance: float = 0.03) -> float:
     """Distance between two cameras in metres, refused when it is not what a tape measured.
 
-    Pictures alone cannot tell a board of 54 mm squares from one of 60 mm twice... as far away in proportion: a wrong
-    square scales everything, silently.
+    Pictures alone cannot tell a small board nearby from a large one further off: a wrong square scales everything, and
+    no reprojection error shows it.
+
+    Raises
+    ------
+    KeyError
+        When there is no such camera.
+    ValueError
+        When the two differ by more than ``tolerance``, with the side of the square that would fit.
     """
     names = [camera.name for camera in calibration.cameras]
     for name in (first, second):
@@ -276,12 +283,7 @@ def _chain(lenses, candidates, shared, sightings, only_connected):
                 found = relation(candidates[i], candidates[j])
                 if found is not None and found.support >= MIN_SHARED:
                     relations[i, j] = found
-    group, used = list(range(count)), []
-    # Kruskal: strongest relation first, unless its cameras are joined already
-    for (i, j), found in sorted(relations.items(), key=lambda item: -item[1].support):
-        if group[i] != group[j]:
-            used.append((i, j, found))
-            group = [group[i] if g == group[j] else g for g in group]
+    used, group = strongest_tree(count, relations)
     kept, notes = list(range(count)), []
     if len(set(group)) > 1:
         sets = sorted(([i for i in range(count) if group[i] == g] for g in set(group)), key=len, reverse=True)
@@ -313,6 +315,19 @@ def _chain(lenses, candidates, shared, sightings, only_connected):
         replace(lenses[i], rotation=rot.normalize(places[i][0]), translation=places[i][1]) for i in kept
     ]  # fmt: skip
     return placed, kept, notes
+
+
+def strongest_tree(count: int, relations: Mapping[tuple[int, int], Relation]):
+    """The relations (i, j, relation) that join cameras with most boards behind them, and each camera's group number.
+
+    Kruskal's maximum spanning tree: strongest relation first, unless its cameras are joined already.
+    """
+    group, used = list(range(count)), []
+    for (i, j), found in sorted(relations.items(), key=lambda item: -item[1].support):
+        if group[i] != group[j]:
+            used.append((i, j, found))
+            group = [group[i] if g == group[j] else g for g in group]
+    return used, group
 
 
 def _board_poses(board, cameras, candidates, points):
