@@ -323,6 +323,8 @@ def test_floor_of_a_walk_is_found_with_its_tilt():
     for _ in range(12):
         turn = rot.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.array(rng.uniform(-np.pi, np.pi)))
         takes.append(rot.rotate(turn, truth.positions) + rng.uniform(-1.5, 1.5, 3) * (1, 0, 1))
+        if takes[-1][0, 0, 0] > 0.6:  # a foot held still in the air, only at one end of the room
+            takes[-1][:, [29, 31], 1] += 0.12
     flat = replace(truth, positions=np.concatenate(takes), confidence=np.ones((12 * len(truth.positions), 33)))
     tilt = rot.from_axis_angle(np.array([0.6, 0.0, 0.8]), np.array(np.deg2rad(4.0)))
     placed = replace(flat, positions=rot.rotate(tilt, flat.positions) + np.array([0.0, 0.3, 0.0]))

@@ -146,7 +146,10 @@ def _freemocap_csv(path: Path):
         frames = np.arange(int(table["frame"].min()), int(table["frame"].max()) + 1)
         wide = table.pivot(index="frame", columns="keypoint", values=["x", "y", "z"]).reindex(frames)
         points = np.stack([wide.xs(name, axis=1, level="keypoint")[["x", "y", "z"]] for name in names], axis=1)
-        times = table.groupby("frame")["timestamp"].first().to_numpy(dtype=float) if "timestamp" in table else None
+        times = None
+        if "timestamp" in table:  # a frame without any point has no row, and still took its time
+            stamps = table.groupby("frame")["timestamp"].first().astype(float)
+            times = np.interp(frames, stamps.index, stamps)
     else:
         lacking = [f"{name}_{axis}" for name in names for axis in "xyz" if f"{name}_{axis}" not in table]
         if lacking:
