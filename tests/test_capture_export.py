@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 from motionbook import read_bvh, write_bvh
-from motionbook.capture import LANDMARKS, Landmarks, assemble, true_landmarks
+from motionbook.capture import (
+    LANDMARKS,
+    Landmarks,
+    assemble,
+    bone_lengths,
+    read_cameras,
+    side_pairs,
+    triangulate,
+    true_landmarks,
+)
+from motionbook.capture.bones import rigid_bones
+from motionbook.capture.camera_files import CalibrationWarning
 from motionbook.capture.export import (
     read_c3d_csv,
     read_trc,
@@ -12,8 +23,9 @@ from motionbook.capture.export import (
     write_gaps,
     write_trc,
 )
-from motionbook.capture.postprocess import Gap
-from motionbook.capture.readers import read_freemocap_3d
+from motionbook.capture.ground import find_contradictions
+from motionbook.capture.postprocess import Gap, clean
+from motionbook.capture.readers import read_arrays, read_freemocap_3d
 from motionbook.clip import Clip
 from motionbook.kinematics import constant_bones, translation_spread
 from motionbook.synthesis.performers import idle, make_performer
@@ -168,6 +180,26 @@ def test_bvh_carries_the_rate_of_the_recording(tmp_path, fps):
     again = read_bvh(path, metres_per_unit=0.01, positions="replace")
     assert again.fps == pytest.approx(fps, rel=1e-6) and again.skeleton.names == clip.skeleton.names
     assert len(again.skeleton) == 19 and not any("thumb" in n or "palm" in n for n in again.skeleton.names)
+
+
+def test_real_detections_become_a_clip_at_60_frames_per_second(shared_data, tmp_path):
+    """The whole way on the Pose2Sim recording with MediaPipe's points, cam03 two frames late, the floor Z up."""
+    folder = shared_data / "capture" / "pose2sim_demo"
+    with pytest.warns(CalibrationWarning):
+        cameras = read_cameras(folder / "Calib_qualisys.toml", up="z")
+    seen = read_arrays(folder / "mediapipe33_heavy_2d.npz")
+    arrays = (seen.pixels, seen.confidence)
+    pixels, sure = (np.stack([a[c, 2:] if c == 2 else a[c, :-2] for c in range(4)]) for a in arrays)
+    solved = triangulate(cameras, pixels, sure, min_confidence=0.3, sides=side_pairs(seen.names))
+    known = np.isfinite(solved.positions).all(axis=-1)
+    cleaned = clean(Landmarks(seen.names, solved.positions, known.astype(float), seen.fps), reasons=solved.reason)
+    assert find_contradictions(cleaned.landmarks, cameras) == ()
+    made = assemble(rigid_bones(cleaned.landmarks).landmarks, twist="hinge", foot="heel")
+    assert np.median(made.residual) < 0.006 and made.bridged == 0
+    spread = {bone: np.nanstd(length) for bone, length in bone_lengths(cleaned.landmarks).items()}
+    assert 0.005 < spread["shin.L"] < 0.02  # what the constant bones take away
+    again = read_bvh(write_bvh(made.clip, tmp_path / "a.bvh"), metres_per_unit=0.01, positions="replace")
+    assert again.fps == pytest.approx(60.0) and len(again) == 98
 
 
 def test_translations_of_inner_joints_are_kept_or_their_loss_is_measured(tmp_path):

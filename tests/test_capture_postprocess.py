@@ -356,8 +356,8 @@ def test_contradictions_are_told(truth):
     assert under.startswith("cam9: stands 0.9") and "mirrored" in under
     away = look_at((0.0, 1.4, 3.0), (0.0, 1.4, 9.0), focal=1000, size=(1920, 1080), name="cam8")
     assert "person is behind it" in find_contradictions(truth, (away,))[0]
-    upside = find_contradictions(replace(truth, positions=truth.positions * [1, -1, -1]))
-    assert "along -y in 100 %" in upside[0]
+    upside = find_contradictions(replace(truth, positions=truth.positions * [1, -1, -1]), cameras)
+    assert len(upside) == 1 and "along -y in 100 %" in upside[0]
 
 
 # --- rotations ---------------------------------------------------------------------------------------------------

@@ -190,11 +190,11 @@ def find_contradictions(landmarks: Landmarks, cameras=(), height: tuple[float, f
     height : (float, float)
         Metres from the feet to between the ears that a standing or sitting person may have, at most over time.
     """
-    found = []
     try:
         check_upright(landmarks)
     except ValueError as error:
-        found.append(str(error))
+        return (str(error),)  # with another axis up, floor and heights mean nothing
+    found = []
     tall = np.linalg.norm(_rise(landmarks), axis=-1)
     tall = float(np.nanpercentile(tall, 95)) if np.isfinite(tall).any() else np.nan
     if np.isfinite(tall) and not height[0] <= tall <= height[1]:
