@@ -132,16 +132,16 @@ def test_errors_are_listed_per_camera_and_per_image(walk):
 def test_both_answers_of_a_flat_board_are_weighed():
     """Far, small boards: each camera alone takes the wrong tilt for many of them, together they do not."""
     cameras = semicircle(3, radius=5.0, spread=np.deg2rad(60), focal=500.0, size=(640, 480))
-    small = Board(5, 4, 0.12, 0.09)
+    small = Board(5, 4, 0.07, 0.0525)
     turn, shift = board_walk(40, seed=6, board=small)
     seen = sighted(cameras, turn, shift, noise=0.3, board=small)
     both = [
         [board_candidates(cv2, small, c, p) for p in points] for c, points in zip(cameras, seen.points, strict=True)
     ]
     alone = [[options[:1] for options in row] for row in both]
-    assert relation(both[0], both[2]).support > relation(alone[0], alone[2]).support + 3
+    assert relation(both[0], both[2]).support > 1.5 * relation(alone[0], alone[2]).support
     found = calibrate(small, seen, cameras=cameras)
-    np.testing.assert_allclose(apart(found.cameras), apart(cameras), rtol=0.01)
+    np.testing.assert_allclose(apart(found.cameras), apart(cameras), rtol=0.003)
     assert found.rmse < 0.5
 
 
