@@ -1,16 +1,22 @@
 """A recording session of the embedded performers, from their motion to BVH takes and the errors made on the way."""
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from motionbook.bvh import write_bvh
-from motionbook.capture.assembly import Assembly, assemble, bone_lengths, fill_gaps, low_pass, with_virtual_points
+from motionbook.capture.assembly import Assembly, assemble, bone_lengths, with_virtual_points
+from motionbook.capture.bones import rigid_bones
 from motionbook.capture.cameras import Camera, semicircle
-from motionbook.capture.landmarks import Landmarks, Observations, observe, true_landmarks
-from motionbook.capture.triangulation import Triangulation, triangulate
+from motionbook.capture.export import write_c3d_csv, write_freemocap, write_gaps, write_trc
+from motionbook.capture.landmarks import REALISTIC, Landmarks, Observations, Simulated, simulate, true_landmarks
+from motionbook.capture.postprocess import Cleaned, Settings, clean
+from motionbook.capture.swaps import side_pairs
+from motionbook.capture.triangulation import Reason, Triangulation, triangulate
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
 
@@ -19,75 +25,142 @@ LENS = (-0.02, 0.01, 0.0003, -0.0002, 0.0)
 LIMBS = tuple(f"{part}.{side}" for part in ("upper_arm", "forearm", "thigh", "shin", "foot") for side in "LR")
 
 
+class Solved(NamedTuple):
+    """From points in pictures to a clip.
+
+    ``raw`` are the triangulated landmarks, ``cleaned`` those with short gaps closed and filtered, with the record of
+    it, ``rigid`` those with constant bones, ``assembly`` the clip made of them.
+    """
+
+    triangulation: Triangulation
+    raw: Landmarks
+    cleaned: Cleaned
+    rigid: Landmarks
+    assembly: Assembly
+
+
 class Take(NamedTuple):
     """Everything between a performer and a clip.
 
-    ``truth`` are the performer's own landmarks, ``raw`` the triangulated ones, ``smooth`` those with short gaps filled
-    and filtered, ``assembly`` the clip made of them; ``unsolved`` counts points (landmark x frame) that were left
-    unknown after filling.
+    ``truth`` are the performer's own landmarks, ``simulated`` what was done to them in the pictures, ``seen`` what the
+    cameras deliver, ``solved`` what was made of it.
     """
 
     truth: Landmarks
+    simulated: Simulated
     seen: Observations
-    triangulation: Triangulation
-    raw: Landmarks
-    smooth: Landmarks
-    assembly: Assembly
-    unsolved: int
+    solved: Solved
+
+    @property
+    def triangulation(self) -> Triangulation:
+        """Of the landmarks."""
+        return self.solved.triangulation
+
+    @property
+    def raw(self) -> Landmarks:
+        """Landmarks as triangulated."""
+        return self.solved.raw
+
+    @property
+    def smooth(self) -> Landmarks:
+        """Landmarks after gaps were closed and noise filtered."""
+        return self.solved.cleaned.landmarks
+
+    @property
+    def assembly(self) -> Assembly:
+        """The clip and how well it fits."""
+        return self.solved.assembly
+
+    @property
+    def unsolved(self) -> int:
+        """Points (landmark x frame) that were left unknown after gaps were closed."""
+        return int(self.solved.cleaned.left.sum())
 
 
-def record(clip: Clip, cameras: Sequence[Camera], seed, *, noise: float = 2.0, drop_share: float = 0.03) -> Take:
-    """Film a clip (on LaFAN1 joints), detect, triangulate, fill, filter and assemble.
+def solve(cameras: Sequence[Camera], seen: Observations, settings: Settings | str = "motionbook") -> Solved:
+    """Triangulate, put exchanged sides right, close gaps, filter, hold the bones and make a clip.
+
+    Parameters
+    ----------
+    cameras : sequence of Camera
+        Calibrated, in the order of the observations.
+    seen : Observations
+        Synchronised, with MediaPipe's names.
+    settings : Settings or str
+        Of `motionbook.capture.postprocess.clean`.
+    """
+    solved = triangulate(cameras, seen.pixels, seen.confidence, sides=side_pairs(seen.names))
+    used = np.where(solved.reason == Reason.SOLVED, np.nanmean(seen.confidence, axis=0), 0.0)
+    raw = Landmarks(seen.names, solved.positions, used, seen.fps, ("triangulated",))
+    cleaned = clean(raw, settings, solved.reason)
+    with warnings.catch_warnings():
+        # what has no length or direction is counted in the take (Assembly.bridged and known), and tabled
+        warnings.simplefilter("ignore", UserWarning)
+        rigid = rigid_bones(cleaned.landmarks).landmarks
+        return Solved(solved, raw, cleaned, rigid, assemble(rigid, unseen="rest"))
+
+
+def record(clip: Clip, cameras: Sequence[Camera], seed, *, solve_with: Sequence[Camera] | None = None, **errors) -> Take:
+    """Film a clip (on LaFAN1 joints), detect its landmarks, and solve them.
 
     Parameters
     ----------
     clip : Clip
     cameras : sequence of Camera
+        That film.
     seed : int, sequence of int or numpy Generator
         Of the simulated detector.
-    noise, drop_share : float
-        As in `motionbook.capture.landmarks.observe`.
+    solve_with : sequence of Camera, optional
+        What is believed of the cameras, such as their calibration; the filming cameras when not given.
+    **errors
+        Of the detector, as in `motionbook.capture.landmarks.simulate`, 2 pixels of noise and 3 % lost when not given;
+        `REALISTIC` adds occlusion, exchanged sides and outliers.
     """
     truth = true_landmarks(clip)
-    seen = observe(truth, cameras, np.random.default_rng(seed), noise=noise, drop_share=drop_share)
-    solved = triangulate(cameras, seen.pixels, seen.confidence)
-    confidence = np.where(solved.cameras_used >= 2, seen.confidence.mean(axis=0), 0.0)
-    raw = Landmarks(seen.names, solved.positions, confidence, seen.fps)
-    filled = fill_gaps(solved.positions, seen.fps)
-    smooth = Landmarks(seen.names, low_pass(filled.points, seen.fps), confidence, seen.fps)
-    return Take(truth, seen, solved, raw, smooth, assemble(smooth), int(filled.left.sum()))
+    made = simulate(truth, cameras, np.random.default_rng(seed), **errors)
+    return Take(truth, made, made.observations, solve(solve_with or cameras, made.observations))
 
 
 def errors(take: Take) -> dict[str, float]:
     """How far a take is from the performer, in the chapter's columns.
 
     ``reprojection [px]`` mean over points of the distance in the pictures; ``MPJPE raw / filtered [mm]`` mean error of
-    the landmarks before and after filtering, ``MPJPE clip [mm]`` of the clip's joints against the same points of the
-    truth; ``bone spread [mm]`` standard deviation over time of a limb bone's triangulated length, mean over limbs
-    (the clip's own bones have none); ``bone error [mm]`` mean distance of the clip's limb bones from the true length;
-    ``lost [%]`` observations without detection.
+    the landmarks before and after filtering, over those that are known, ``MPJPE clip [mm]`` of the clip's joints
+    against the same points of the truth; ``bone spread [mm]`` standard deviation over time of a limb bone's
+    triangulated length, mean over limbs (the clip's own bones have none); ``bone error [mm]`` mean distance of the
+    clip's limb bones from the true length; ``lost [%]`` observations without detection; ``unsolved points`` unknown
+    after gaps were closed, landmark x frame; ``bridged`` bone directions (bone x frame) the clip took from other frames.
     """
-    truth = take.truth.positions
-    raw, smooth = (np.nanmean(np.linalg.norm(t.positions - truth, axis=-1)) for t in (take.raw, take.smooth))
-    measured, true = bone_lengths(take.raw), bone_lengths(take.truth)
-    kept = bone_lengths(take.smooth)
     clip = take.assembly.clip
     points = with_virtual_points(take.truth)
     places = forward_kinematics(clip).positions
     wanted = np.stack([points[_JOINT_POINTS[name]] for name in clip.skeleton.names], axis=1)
+    true, kept = bone_lengths(take.truth), bone_lengths(take.solved.rigid)
     return {
         "frames": len(clip),
         "reprojection [px]": float(np.nanmean(take.triangulation.error)),
         "lost [%]": 100 * float(np.isnan(take.seen.pixels[..., 0]).mean()),
         "cameras per point": float(take.triangulation.cameras_used.mean()),
         "unsolved points": take.unsolved,
-        "MPJPE raw [mm]": 1000 * float(raw),
-        "MPJPE filtered [mm]": 1000 * float(smooth),
+        "bridged": int(take.assembly.bridged),
+        "MPJPE raw [mm]": mpjpe(take.raw, take.truth),
+        "MPJPE filtered [mm]": mpjpe(take.smooth, take.truth),
         "MPJPE clip [mm]": 1000 * float(np.linalg.norm(places - wanted, axis=-1).mean()),
-        "bone spread [mm]": 1000 * float(np.mean([np.nanstd(measured[bone]) for bone in LIMBS])),
+        "bone spread [mm]": bone_spread(take.raw),
         "bone error [mm]": 1000
         * float(np.mean([abs(np.nanmedian(kept[bone]) - np.median(true[bone])) for bone in LIMBS])),
     }
+
+
+def mpjpe(found: Landmarks, truth: Landmarks) -> float:
+    """Mean distance in millimetres of the known landmarks from the true ones."""
+    return 1000 * float(np.nanmean(np.linalg.norm(found.positions - truth.positions, axis=-1)))
+
+
+def bone_spread(found: Landmarks) -> float:
+    """Standard deviation over time of a limb bone's length, mean over the limbs, millimetres."""
+    lengths = bone_lengths(found)
+    return 1000 * float(np.mean([np.nanstd(lengths[bone]) for bone in LIMBS if np.isfinite(lengths[bone]).any()]))
 
 
 _JOINT_POINTS = {
@@ -109,12 +182,23 @@ for _side, _ending in (("left", ".L"), ("right", ".R")):
     }
 
 
-def film_performer(subject: int, seconds: float, seed: int, cameras: int = 4) -> tuple[Clip, Take]:
-    """An embedded performer's idle motion and its take by ``cameras`` cameras on Figure 1's semicircle."""
+def embedded_idle(subject: int, seconds: float, seed: int) -> Clip:
+    """An embedded performer's idle motion."""
     from motionbook.synthesis.performers import idle, make_performer
 
-    clip = idle(make_performer(subject, seed), seconds)
-    return clip, record(clip, semicircle(cameras, distortion=LENS), [seed, subject, cameras])
+    return idle(make_performer(subject, seed), seconds)
+
+
+def film_performer(
+    subject: int, seconds: float, seed: int, cameras: int = 4, *, solve_with: Sequence[Camera] | None = None
+) -> tuple[Clip, Take]:
+    """An embedded performer's idle motion and its take by ``cameras`` cameras on Figure 1's semicircle.
+
+    The detector errs as `REALISTIC` says; the cameras are known exactly unless ``solve_with`` says what is believed.
+    """
+    clip = embedded_idle(subject, seconds, seed)
+    room = semicircle(cameras, distortion=LENS)
+    return clip, record(clip, room, [seed, subject, cameras], solve_with=solve_with, **REALISTIC)
 
 
 def write_take(folder: str | Path, subject: int, clip: Clip) -> Path:
@@ -127,4 +211,17 @@ def write_takes(folder: str | Path, subjects: int, seconds: float, seed: int) ->
     return [
         write_take(folder, subject, film_performer(subject, seconds, seed)[1].assembly.clip)
         for subject in range(subjects)
+    ]
+
+
+def export(folder: str | Path, name: str, solved: Solved) -> list[Path]:
+    """Write a take for other programs: TRC, the CSV of C3D programs, FreeMoCap's arrays, BVH, and the list of gaps."""
+    folder = Path(folder)
+    points = replace(solved.rigid, confidence=solved.cleaned.landmarks.confidence)
+    return [
+        write_trc(folder / f"{name}.trc", points),
+        write_c3d_csv(folder / f"{name}.csv", points),
+        *write_freemocap(folder / "freemocap", points, name=name),
+        write_bvh(solved.assembly.clip, folder / f"{name}.bvh"),
+        write_gaps(folder / f"{name}_gaps.csv", solved.cleaned.gaps),
     ]

@@ -1,0 +1,71 @@
+"""Calibration of the embedded cameras: a printed board carried through the room, filmed, found again and solved."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from motionbook import rotations as rot
+from motionbook.capture.boards import Board, render_board
+from motionbook.capture.calibration import Calibration, calibrate
+from motionbook.capture.cameras import Camera
+from motionbook.capture.floor import place_on_board
+
+# 1.05 x 0.75 m, a sheet of A0: at three metres and 1010 pixels of focal length a square covers 50 pixels.
+BOARD = Board(7, 5, 0.15, 0.12)
+
+
+def walk(pictures: int, seed: int, board: Board = BOARD) -> tuple[np.ndarray, np.ndarray]:
+    """Poses of a board: it lies on the floor in the middle of the room, then is carried about before the cameras.
+
+    Returns
+    -------
+    rotations, translations : (pictures, 4), (pictures, 3)
+        Board to world; in the first picture it lies there, printed side up.
+    """
+    if pictures < 2:
+        raise ValueError(f"pictures: expected at least 2, the first shows the board on the floor, got {pictures}")
+    rng = np.random.default_rng(seed)
+    count = pictures - 1
+    place = np.linspace(-1, 1, 2 * count + 1)[1::2] * np.deg2rad(60)
+    away = rng.uniform(0.0, 1.3, count)
+    yaw = np.concatenate([[0.0], 0.8 * place + rng.uniform(-0.35, 0.35, count)])
+    # upright the printed side looks along +Z; tipped back by a quarter turn it looks up
+    tilt = np.concatenate([[-np.pi / 2], rng.uniform(-0.5, 0.5, count)])
+    roll = np.concatenate([[0.0], rng.uniform(-0.5, 0.5, count)])
+    x = away * np.sin(place) + rng.uniform(-0.3, 0.3, count)
+    middles = np.stack([x, rng.uniform(0.6, 1.5, count), away * np.cos(place)], axis=-1)
+    turns = rot.multiply(
+        rot.from_axis_angle(np.array([[0.0, 1.0, 0.0]]), yaw),
+        rot.multiply(
+            rot.from_axis_angle(np.array([[1.0, 0.0, 0.0]]), np.pi + tilt),
+            rot.from_axis_angle(np.array([[0.0, 0.0, 1.0]]), roll),
+        ),
+    )
+    half = np.array([board.columns, board.rows, 0]) * board.square / 2
+    return turns, np.concatenate([np.zeros((1, 3)), middles]) - rot.rotate(turns, half)
+
+
+def film_board(
+    cameras: Sequence[Camera], pictures: int, seed: int, *, board: Board = BOARD, noise: float = 2.0
+) -> dict[str, list[np.ndarray]]:
+    """Pictures (height, width) uint8 of the walk, by the cameras' names; ``noise`` in grey levels."""
+    turns, places = walk(pictures, seed, board)
+    return {
+        camera.name: [
+            render_board(board, camera, turn, place, noise=noise, seed=1000 * seed + index)
+            for index, (turn, place) in enumerate(zip(turns, places, strict=True))
+        ]
+        for camera in cameras
+    }
+
+
+def calibrate_room(
+    cameras: Sequence[Camera], pictures: int, seed: int, *, board: Board = BOARD, noise: float = 2.0
+) -> Calibration:
+    """Lenses and places of cameras from nothing but their pictures of a board, the world where the board lay.
+
+    The calibrated world is the cameras' own when the first picture shows the board in its middle, as `walk` does: what
+    is left between the two is the calibration's error.
+    """
+    found = calibrate(board, film_board(cameras, pictures, seed, board=board, noise=noise))
+    return place_on_board(found, found.sightings.frames[0])
