@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from motionbook.capture import Observations, camera_centre, read_cameras, triangulate
+from motionbook.capture.lags import correlate
 from motionbook.capture.synchronisation import (
     apply,
     by_hand,
@@ -28,6 +29,23 @@ SECONDS = (19, 20, 18.5, 20)
 def take():
     """An idling performer before four cameras that started at different times and stopped at others."""
     return film(idle(make_performer(0, 0), 24), OFFSETS, [30.0] * 4, SECONDS, 1)
+
+
+def test_correlation_is_numpys_over_the_samples_both_know():
+    """Several channels are pooled: one coefficient over all, each channel about its own mean."""
+    rng = np.random.default_rng(4)
+    a, b = 5 + rng.standard_normal((70, 3)), rng.standard_normal((55, 3)) + np.arange(55)[:, None] / 20
+    a[rng.random(a.shape) < 0.2], b[rng.random(b.shape) < 0.2] = np.nan, np.nan
+    found = correlate(a, b, 60, 8)
+    for lag in (-40, -7, 0, 1, 33):
+        frames = np.arange(max(0, -lag), min(70, 55 - lag))
+        parts = []
+        for x, y in zip(a[frames].T, b[frames + lag].T, strict=True):
+            both = np.isfinite(x) & np.isfinite(y)
+            parts.append(np.cov(x[both], y[both], bias=True) * both.sum())
+        pooled = np.sum(parts, axis=0)
+        assert found[60 + lag] == pytest.approx(pooled[0, 1] / np.sqrt(pooled[0, 0] * pooled[1, 1]), abs=1e-9)
+    assert np.isnan(found[[0, -1]]).all()
 
 
 def test_motion_energy_is_the_speed_in_pixels_per_second():

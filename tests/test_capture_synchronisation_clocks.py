@@ -35,6 +35,7 @@ def test_rates_are_the_fractions_meant():
         and exact_rate(119.88) == Fraction(120000, 1001)
     )
     assert exact_rate(31.09) == Fraction(3109, 100) and float(exact_rate(29.83)) == 29.83
+    assert exact_rate(30.02) == Fraction(3002, 100) and exact_rate(29.985) not in (30, Fraction(30000, 1001))
     for bad in (0, -30, "fast", float("nan"), float("inf"), "1/0"):
         with pytest.raises(ValueError, match="rate: expected"):
             exact_rate(bad)
@@ -260,6 +261,8 @@ def test_unequal_counts_are_listed_and_cut_as_told():
     assert np.isnan(padded.tracks[1, 7:]).all() and [row["added at end"] for row in padded.report] == [0, 3, 1]
     shifted = equalise(tracks, "trim_end", shifts=[2, 0, 1])
     assert shifted.tracks[:, 0, 0].tolist() == [2, 0, 1] and shifted.tracks.shape == (3, 7, 1)
+    early = equalise(tracks, "trim_end", shifts=[0, -2, 0])
+    assert early.tracks[:, 0, 0].tolist() == [2, 0, 2] and [row["cut at start"] for row in early.report] == [2, 0, 2]
     assert equalise([tracks[0]] * 2).tracks.shape == (2, 10, 1)
     for wrong, message in (
         ({"how": "guess"}, "how: expected"),

@@ -1,8 +1,8 @@
 """Synchronisation by the motion that the cameras see in their pictures, without calibration.
 
-What a camera sees of a movement depends on where it stands, so this is a coarse way: on a real recording of four
-cameras it puts all of them within a frame of each other although one is two frames late. It says so where parts of
-the recording, or pairs of cameras, disagree.
+What a camera sees of a movement depends on where it stands, so this is a coarse way. On a real recording of four
+cameras, of which one is two frames late, motion energy puts that one within a frame of the others, and the vertical
+velocity moves a second camera along with it. Where parts of the recording or pairs of cameras disagree, it warns.
 """
 
 import numpy as np
