@@ -9,10 +9,11 @@ from types import MappingProxyType
 BUDGETS = ("smoke", "reduced", "full")
 
 _SIZES = {
+    # pictures of the calibration board by each camera
     "01_capture": {
-        "smoke": {"subjects": 2, "seconds": 10.0, "cameras": (4,)},
-        "reduced": {"subjects": 10, "seconds": 30.0, "cameras": (2, 3, 4, 6, 8)},
-        "full": {"subjects": 50, "seconds": 120.0, "cameras": (4,)},
+        "smoke": {"subjects": 2, "seconds": 10.0, "cameras": (2, 3, 4, 6, 8), "board_pictures": 11},
+        "reduced": {"subjects": 10, "seconds": 30.0, "cameras": (2, 3, 4, 5, 6, 7, 8), "board_pictures": 25},
+        "full": {"subjects": 50, "seconds": 120.0, "cameras": (2, 3, 4, 5, 6, 7, 8), "board_pictures": 60},
     },
     # embedded people of the data set: subjects, seconds of idle and phone per subject, takes of each of 19 actions
     "02_cleaning": {

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import motionbook
 from motionbook.budgets import BUDGETS
+from motionbook.capture.recordings import is_recording
 from motionbook.data.datasets import bvh_files
 from motionbook.data.locations import manifests_folder
 from motionbook.files import files_below, held, sha256, tree_sha256, write_whole
@@ -83,10 +84,10 @@ def _check_data(data: Path, out: Path) -> None:
         raise ValueError(
             f"out: {out} and the data {data} lie in one another, so results would be taken for data; name another --out"
         )
-    if not bvh_files(data) and not find_motions(data):
+    if not bvh_files(data) and not find_motions(data) and not is_recording(data):
         raise FileNotFoundError(
-            f"data: {data} holds neither .bvh files nor source motions of stick figures (.npz); leave --data out for "
-            "the embedded data"
+            f"data: {data} holds neither .bvh files nor source motions of stick figures (.npz) nor a recording (a "
+            "calibration .toml and 2-D points); leave --data out for the embedded data"
         )
 
 

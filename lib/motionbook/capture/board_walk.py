@@ -1,13 +1,13 @@
 """Calibration of the embedded cameras: a printed board carried through the room, filmed, found again and solved."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.capture.boards import Board, render_board
 from motionbook.capture.calibration import Calibration, calibrate
-from motionbook.capture.cameras import Camera
+from motionbook.capture.cameras import Camera, camera_centre, project
 from motionbook.capture.floor import place_on_board
 
 # 1.05 x 0.75 m, a sheet of A0: at three metres and 1010 pixels of focal length a square covers 50 pixels.
@@ -59,13 +59,39 @@ def film_board(
     }
 
 
-def calibrate_room(
-    cameras: Sequence[Camera], pictures: int, seed: int, *, board: Board = BOARD, noise: float = 2.0
-) -> Calibration:
-    """Lenses and places of cameras from nothing but their pictures of a board, the world where the board lay.
+def calibrate_room(pictures: Mapping[str, Sequence[np.ndarray]], *, board: Board = BOARD) -> Calibration:
+    """Lenses and places of cameras from nothing but their pictures of a board, the world where the board lay first.
 
     The calibrated world is the cameras' own when the first picture shows the board in its middle, as `walk` does: what
     is left between the two is the calibration's error.
     """
-    found = calibrate(board, film_board(cameras, pictures, seed, board=board, noise=noise))
+    found = calibrate(board, pictures)
     return place_on_board(found, found.sightings.frames[0])
+
+
+def camera_errors(found: Sequence[Camera], true: Sequence[Camera]):
+    """How far calibrated cameras are from the true ones, one row per camera.
+
+    Columns: focal length in percent, principal point in pixels, place in millimetres, direction in degrees, and
+    ``at the performer [mm]``: how far off the true camera's picture of a point in the middle of the room, one metre
+    above the floor, lies there.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    import pandas as pd
+
+    rows = {}
+    middle = np.array([0.0, 1.0, 0.0])
+    for got, wanted in zip(found, true, strict=True):
+        off = np.linalg.norm(project(got, middle) - project(wanted, middle))
+        distance = np.linalg.norm(camera_centre(wanted) - middle)
+        rows[wanted.name] = {
+            "focal length [%]": 100 * (got.intrinsics[0, 0] / wanted.intrinsics[0, 0] - 1),
+            "principal point [px]": float(np.linalg.norm(got.intrinsics[:2, 2] - wanted.intrinsics[:2, 2])),
+            "place [mm]": 1000 * float(np.linalg.norm(camera_centre(got) - camera_centre(wanted))),
+            "direction [degrees]": float(np.rad2deg(rot.angle_between(got.rotation, wanted.rotation))),
+            "at the performer [mm]": 1000 * float(off * distance / wanted.intrinsics[0, 0]),
+        }
+    return pd.DataFrame(rows).T.rename_axis("camera")

@@ -4,6 +4,7 @@ Every function films an embedded performer under stated conditions and gives a d
 Errors are measured against the performer's own landmarks, in metres of the true world.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -209,17 +210,19 @@ def synchronise(cameras: Sequence[Camera], seen: Observations, frames_late: Sequ
 
     Returns
     -------
-    (pandas.DataFrame, pandas.DataFrame)
+    (pandas.DataFrame, pandas.DataFrame, tuple of str)
         One row per camera, frames late: true, by motion, by reprojection, and its standard error. And one row per way
         to synchronise: mean reprojection error in pixels and MPJPE in millimetres of what is then triangulated, over
-        the frames that all have.
+        the frames that all have. Last, what the two ways doubt about their answers.
     """
     import pandas as pd
 
     names = [camera.name for camera in cameras]
     late = np.asarray(frames_late, dtype=np.float64)
-    motion = by_motion(seen, names=names)
-    found = by_reprojection(cameras, seen, start=motion)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the doubts are returned
+        motion = by_motion(seen, names=names)
+        found = by_reprojection(cameras, seen, start=motion)
     offsets = pd.DataFrame(
         {
             "true [frames]": late - late[0],
@@ -251,7 +254,8 @@ def synchronise(cameras: Sequence[Camera], seen: Observations, frames_late: Sequ
             "reprojection [px]": float(np.nanmean(solved.error)),
             "MPJPE [mm]": 1000 * float(np.nanmean(off)),
         }
-    return offsets, pd.DataFrame(rows).T.rename_axis("synchronised")
+    doubts = tuple(f"{clocks.method}: {text}" for clocks in (motion, found) for text in clocks.doubts)
+    return offsets, pd.DataFrame(rows).T.rename_axis("synchronised"), doubts
 
 
 def _film(clip, cameras, seed, **changed):

@@ -11,12 +11,15 @@ import io
 import json
 import os
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from motionbook import drawing
 from motionbook import rotations as rot
+from motionbook.checks import check_finite, check_shape
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics
 from motionbook.report.theme import system_colour
@@ -86,7 +89,26 @@ class Player:
         }
 
 
-def player(clips: list[tuple[str, Clip]], *, caption: str = "", step: int = 1, autoplay: bool = False) -> Player:
+class Prop(NamedTuple):
+    """A thing that stands still beside the people, made of straight rods.
+
+    ``rods`` (rods, 2, 3) are the rods' ends in metres, in the world of the player's first clip; ``colour`` is a hex
+    colour, ``radius`` half of a rod's thickness.
+    """
+
+    rods: np.ndarray
+    colour: str = "#56626f"
+    radius: float = 0.008
+
+
+def player(
+    clips: list[tuple[str, Clip]],
+    *,
+    caption: str = "",
+    step: int = 1,
+    autoplay: bool = False,
+    props: Sequence[Prop] = (),
+) -> Player:
     """People side by side who move in step, to play, scrub and look at from all sides.
 
     Parameters
@@ -100,6 +122,8 @@ def player(clips: list[tuple[str, Clip]], *, caption: str = "", step: int = 1, a
         about half a kilobyte of page.
     autoplay : bool
         Start when it comes into view, except for readers who asked their system for less motion.
+    props : sequence of Prop
+        Things in the world of the first clip, such as cameras; the view takes them in. The still picture has none.
 
     Returns
     -------
@@ -120,7 +144,20 @@ def player(clips: list[tuple[str, Clip]], *, caption: str = "", step: int = 1, a
     lowest = min(entry["bounds"][1] for entry in entries)
     floor = 0.0 if -0.1 <= lowest <= 0.2 else round(lowest, 3)
     data = {"version": 1, "autoplay": bool(autoplay), "floor": floor, "clips": entries}
+    if props:
+        data["props"] = [_prop(prop) for prop in props]
     return Player(data, kept, caption)
+
+
+def _prop(prop: Prop) -> dict:
+    rods = check_shape(prop.rods, "rods 2 3", "prop: rods").reshape(-1, 6)
+    check_finite(rods, "prop: rods")
+    if not len(rods):
+        raise ValueError("prop: expected at least one rod, got none")
+    return {
+        "colour": prop.colour,
+        "rods": [[*(round(float(x), 4) + 0.0 for x in rod), prop.radius, prop.radius] for rod in rods],
+    }
 
 
 def _every(clip: Clip, step: int) -> Clip:

@@ -59,6 +59,14 @@ function person(clip) {
   return joints;
 }
 
+/** Things that stand in the world of the first clip: rods, each a rounded cone between two points. */
+function thing({ colour, rods }) {
+  const material = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.7, metalness: 0.0 });
+  const mesh = new THREE.Mesh(mergeGeometries(rods.map(limb)), material);
+  mesh.castShadow = true;
+  return mesh;
+}
+
 function floorMaterial() {
   return new THREE.ShaderMaterial({
     transparent: true,
@@ -86,6 +94,7 @@ export class Stage {
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(20, 1, 0.1, 200);
     this.lanes = clips.map((clip) => this.addLane(clip));
+    this.props = (data.props || []).map((prop) => this.addProp(prop));
     this.follows = clips.some(({ bounds }) => Math.max(bounds[3] - bounds[0], bounds[5] - bounds[2]) > TRAVEL);
     this.shift = new THREE.Vector3(); // how far the camera has followed
     this.addLight();
@@ -108,7 +117,13 @@ export class Stage {
     turned.add(joints[0]);
     lane.add(turned);
     this.scene.add(lane);
-    return { clip, lane, joints, home: 0 };
+    return { clip, lane, turned, joints, home: 0 };
+  }
+
+  addProp(prop) {
+    const mesh = thing(prop);
+    this.lanes[0].turned.add(mesh);
+    return mesh;
   }
 
   addLight() {
@@ -150,6 +165,8 @@ export class Stage {
       this.box.expandByPoint(new THREE.Vector3(x + reach[0], this.floor, reach[1]));
       this.box.expandByPoint(new THREE.Vector3(x + reach[2], Math.max(bounds[4], this.floor + 0.5) + 0.24, reach[3]));
     }
+    if (this.props.length) this.lanes[0].lane.updateMatrixWorld(true);
+    for (const prop of this.props) this.box.expandByObject(prop);
     const size = this.box.getSize(new THREE.Vector3());
     this.centre = this.box.getCenter(new THREE.Vector3());
     const reach = 0.5 * Math.hypot(size.x, size.z) + 1.7;
@@ -168,8 +185,10 @@ export class Stage {
     const { camera, box } = this;
     // a row of people is seen nearly from the front, or the nearest would look the largest
     const azimuth = this.clips.length > 1 && !this.overlaid ? 0.16 : 0.42;
-    const flat = Math.cos(ELEVATION);
-    const towards = new THREE.Vector3(Math.sin(azimuth) * flat, Math.sin(ELEVATION), Math.cos(azimuth) * flat);
+    // a room with things in it is seen from higher up, or they stand in front of the person
+    const elevation = this.props.length ? 3 * ELEVATION : ELEVATION;
+    const flat = Math.cos(elevation);
+    const towards = new THREE.Vector3(Math.sin(azimuth) * flat, Math.sin(elevation), Math.cos(azimuth) * flat);
     const right = new THREE.Vector3(0, 1, 0).cross(towards).normalize();
     const up = towards.clone().cross(right);
     const high = Math.tan((camera.fov * Math.PI) / 360);
