@@ -95,7 +95,9 @@ def by_calibration(clip: Clip, cameras: Sequence[Camera], seed: int, calibrated:
         rows[f"each camera turned by {degrees:g} degrees"] = [
             _turned(camera, axis * np.deg2rad(degrees)) for camera, axis in zip(cameras, axes, strict=True)
         ]
-    longer = [replace(camera, intrinsics=camera.intrinsics * [[1.01, 1, 1], [1, 1.01, 1], [1, 1, 1]]) for camera in cameras]
+    longer = [
+        replace(camera, intrinsics=camera.intrinsics * [[1.01, 1, 1], [1, 1.01, 1], [1, 1, 1]]) for camera in cameras
+    ]
     rows["focal lengths 1 % too long"] = longer
     films = {
         label: lambda believed=believed: session.record(clip, cameras, seed, solve_with=believed, **REALISTIC)

@@ -75,8 +75,9 @@ def read_recording(folder: str | Path) -> Recording:
     """
     folder = Path(folder)
     settings = _settings(folder)
-    calibration, points = _only(folder, _calibrations(folder), "calibration (.toml with a matrix per camera)"), _only(
-        folder, _points(folder), "set of 2-D points (.npz, .npy or a folder per camera of .json)"
+    calibration, points = (
+        _only(folder, _calibrations(folder), "calibration (.toml with a matrix per camera)"),
+        _only(folder, _points(folder), "set of 2-D points (.npz, .npy or a folder per camera of .json)"),
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -155,6 +156,14 @@ def report(recording: Recording, made: Reconstruction) -> Mapping[str, float]:
         "bone spread filtered [mm]": bone_spread(solved.cleaned.landmarks),
         "bridged": int(solved.assembly.bridged),
     }
+
+
+def offsets_table(recording: Recording, made: Reconstruction):
+    """Frames by which each camera is late, one row per camera, as a data frame with the column ``value``."""
+    import pandas as pd
+
+    rows = {f"{c.name} late [frames]": late for c, late in zip(recording.cameras, made.clocks.frames_late, strict=True)}
+    return pd.DataFrame({"value": pd.Series(rows)})
 
 
 def _settings(folder: Path) -> dict:

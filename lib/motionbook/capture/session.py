@@ -100,7 +100,9 @@ def solve(cameras: Sequence[Camera], seen: Observations, settings: Settings | st
         return Solved(solved, raw, cleaned, rigid, assemble(rigid, unseen="rest"))
 
 
-def record(clip: Clip, cameras: Sequence[Camera], seed, *, solve_with: Sequence[Camera] | None = None, **errors) -> Take:
+def record(
+    clip: Clip, cameras: Sequence[Camera], seed, *, solve_with: Sequence[Camera] | None = None, **errors
+) -> Take:
     """Film a clip (on LaFAN1 joints), detect its landmarks, and solve them.
 
     Parameters
@@ -129,7 +131,7 @@ def errors(take: Take) -> dict[str, float]:
     against the same points of the truth; ``bone spread [mm]`` standard deviation over time of a limb bone's
     triangulated length, mean over limbs (the clip's own bones have none); ``bone error [mm]`` mean distance of the
     clip's limb bones from the true length; ``lost [%]`` observations without detection; ``unsolved points`` unknown
-    after gaps were closed, landmark x frame; ``bridged`` bone directions (bone x frame) the clip took from other frames.
+    after gaps were closed, landmark x frame; ``bridged`` bone directions, bone x frame, taken from other frames.
     """
     clip = take.assembly.clip
     points = with_virtual_points(take.truth)

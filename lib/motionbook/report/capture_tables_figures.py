@@ -33,7 +33,9 @@ def board_figure(pictures: Mapping[str, Sequence[np.ndarray]], calibration: Cali
             picture = pictures[name][moment]
             height, width = picture.shape
             # every fourth pixel: more than the page shows
-            small = picture[: height // 4 * 4, : width // 4 * 4].reshape(height // 4, 4, width // 4, 4).mean(axis=(1, 3))
+            small = (
+                picture[: height // 4 * 4, : width // 4 * 4].reshape(height // 4, 4, width // 4, 4).mean(axis=(1, 3))
+            )
             panel.imshow(small, cmap="gray", vmin=0, vmax=255, extent=(0, width, height, 0))
             found = calibration.sightings.points[c, moment]
             panel.plot(*found[np.isfinite(found[:, 0])].T, ".", color=CYCLE[4], markersize=2.2)
@@ -62,7 +64,12 @@ def conditions_figure(tables: Mapping[str, object], before: str, after: str):
 
     heights = [len(table) + 1.4 for table in tables.values()]
     figure, axes = plt.subplots(
-        len(tables), 1, figsize=(6.8, 0.235 * sum(heights) + 0.5), sharex=True, height_ratios=heights, layout="constrained"
+        len(tables),
+        1,
+        figsize=(6.8, 0.235 * sum(heights) + 0.5),
+        sharex=True,
+        height_ratios=heights,
+        layout="constrained",
     )
     axes = np.atleast_1d(axes)
     for panel, (title, table) in zip(axes, tables.items(), strict=True):
