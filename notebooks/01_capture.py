@@ -81,7 +81,7 @@ report.record_artefact(run, write_cameras(path, cameras, error=calibration.rmse,
 print(f"{calibration.rmse:.2f} px over all corners", *calibration.notes, sep="\n")
 
 # %% mystnb={"figure": {"name": "fig-board", "caption": "The board on the floor and in the air, seen by the four cameras, with the corners that were found (orange)."}}
-figure = capture_tables_figures.board_figure(pictures, calibration, (0, len(turns) // 2))
+figure = capture_tables_figures.board_figure(pictures, calibration)
 report.save_figure(run, "capture_board", figure, caption="The calibration board in the four cameras' pictures")
 plt.show()
 
@@ -106,7 +106,7 @@ del pictures
 # The detector is simulated. It reports the 33 landmarks of MediaPipe Pose, 2 pixels off on average per axis (half of that
 # drifts, half flickers), with a confidence that falls when it errs more. Where the body hides a limb, it guesses: the
 # error triples and the confidence halves. It loses 3 % of the landmarks for a fifth of a second at a time, exchanges left
-# and right in 1 % of the pictures, and puts one landmark in 200 anywhere nearby.
+# and right of arms or legs in about 1 % of the pictures, and puts one landmark in 200 anywhere nearby.
 
 # %%
 take = session.film_performer(0, sizes["seconds"], seed, solve_with=cameras)[1]

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from motionbook import read_bvh
 from motionbook.capture import semicircle, session
+from motionbook.capture.export import read_trc
+from motionbook.capture.landmarks import REALISTIC
 from motionbook.skeletons import FREEMOCAP
 from motionbook.synthesis.performers import idle, make_performer
 
@@ -37,6 +39,33 @@ def test_more_cameras_and_less_noise_help(performer):
     assert film(performer, 4, noise=4.0)["MPJPE raw [mm]"] == pytest.approx(2 * by_count[1], rel=0.15)
 
 
+def test_exchanged_sides_are_put_right(performer):
+    """Fault seen: triangulate called without sides."""
+    room = semicircle(4, distortion=session.LENS)
+    take = session.record(performer, room, 3, drop_share=0.0, swap_share=0.05)
+    swapped = take.simulated.swapped
+    assert swapped.any()
+    found = take.triangulation.swaps
+    back = np.zeros(swapped.shape, dtype=bool)
+    for part, pairs in enumerate(found.pairs):
+        for pair in pairs:
+            back[:, :, list(pair)] |= found.swapped[:, :, part, None]
+    assert (back & swapped).sum() > 0.8 * swapped.sum()
+
+
+def test_what_is_believed_of_the_cameras_counts(performer):
+    """Fault seen: the true cameras used for solving."""
+    room = semicircle(4, distortion=session.LENS)
+    exact = session.record(performer, room, 0, noise=0.0, drop_share=0.0)
+    wrong = session.record(performer, room, 0, noise=0.0, drop_share=0.0, solve_with=semicircle(4, radius=3.1))
+    assert session.mpjpe(exact.raw, exact.truth) < 1e-3 and session.mpjpe(wrong.raw, wrong.truth) > 5
+
+
+def test_the_embedded_detector_is_worse_than_noise_alone(performer):
+    realistic, plain = film(performer, 4, **REALISTIC), film(performer, 4)
+    assert plain["MPJPE raw [mm]"] < realistic["MPJPE raw [mm]"] < 15
+
+
 def test_takes_are_written_for_chapter_2(tmp_path):
     paths = session.write_takes(tmp_path, 2, 2.0, seed=3)
     assert [p.relative_to(tmp_path).as_posix() for p in paths] == ["clips/00_idle.bvh", "clips/01_idle.bvh"]
@@ -46,3 +75,13 @@ def test_takes_are_written_for_chapter_2(tmp_path):
     assert np.abs(clips[0].skeleton.offsets - clips[1].skeleton.offsets).max() > 0.005  # two different people
     again = session.write_takes(tmp_path / "again", 2, 2.0, seed=3)
     assert [p.read_bytes() for p in paths] == [p.read_bytes() for p in again]
+
+
+def test_a_take_is_exported_whole(performer, tmp_path):
+    take = session.record(performer, semicircle(4), 0)
+    paths = session.export(tmp_path, "00_idle", take.solved)
+    assert {path.suffix for path in paths} == {".trc", ".csv", ".npy", ".bvh"}
+    back = read_trc(tmp_path / "00_idle.trc").landmarks
+    np.testing.assert_allclose(back.positions, take.solved.rigid.positions, atol=1e-6)
+    array = np.load(next(path for path in paths if path.suffix == ".npy"))
+    np.testing.assert_allclose(array[..., [1, 2, 0]], 1000 * take.solved.rigid.positions, atol=1e-6)

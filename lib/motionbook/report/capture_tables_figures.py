@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from motionbook.capture.calibration import Calibration
+from motionbook.capture.detection import corner_counts
 from motionbook.report.theme import CYCLE
 
 
-def board_figure(pictures: Mapping[str, Sequence[np.ndarray]], calibration: Calibration, moments: Sequence[int]):
+def board_figure(pictures: Mapping[str, Sequence[np.ndarray]], calibration: Calibration, moments: Sequence[int] = ()):
     """The board as every camera saw it (columns) at some moments (rows), with the corners that were found.
+
+    Without ``moments``: the first, and the later one that the cameras see most of.
 
     Parameters
     ----------
@@ -25,6 +28,8 @@ def board_figure(pictures: Mapping[str, Sequence[np.ndarray]], calibration: Cali
     import matplotlib.pyplot as plt
 
     names = calibration.sightings.names
+    if not moments:
+        moments = (0, 1 + int(corner_counts(calibration.sightings)[:, 1:].sum(axis=0).argmax()))
     figure, axes = plt.subplots(
         len(moments), len(names), figsize=(7.2, 1.12 * len(moments) + 0.25), squeeze=False, layout="constrained"
     )
@@ -41,7 +46,7 @@ def board_figure(pictures: Mapping[str, Sequence[np.ndarray]], calibration: Cali
             panel.plot(*found[np.isfinite(found[:, 0])].T, ".", color=CYCLE[4], markersize=2.2)
             panel.set(xticks=[], yticks=[], xlim=(0, width), ylim=(height, 0))
             panel.grid(False)
-            if row is axes[0]:
+            if moment == moments[0]:
                 panel.set_title(name, fontsize=8.5, fontweight="normal")
     return figure
 
