@@ -45,8 +45,13 @@ def contact_sheet(rows, *, height: float = 1.75, azimuth: float = 0.436):
     return figure
 
 
-def sheet_pictures(rows, *, pixels: int, azimuth: float = 0.436) -> list[list[np.ndarray]]:
-    """The pictures of a contact sheet, row by row, each (pixels, width, 3) uint8; people stand in the middle."""
+def sheet_pictures(
+    rows, *, pixels: int, azimuth: float = 0.436, colour: str = "", each_front: bool = False
+) -> list[list[np.ndarray]]:
+    """The pictures of a contact sheet, row by row, each (pixels, width, 3) uint8; people stand in the middle.
+
+    With ``colour`` all people have it; with ``each_front`` every clip is seen from its own front.
+    """
     posed = []
     for label, clip, frames in rows:
         frames = np.asarray(frames, dtype=int)
@@ -55,7 +60,9 @@ def sheet_pictures(rows, *, pixels: int, azimuth: float = 0.436) -> list[list[np
         posed.append((label, body, starts[frames], ends[frames], drawing.facing(clip)))
     turn = posed[0][4] + azimuth
     shifted = []
-    for label, body, starts, ends, _ in posed:
+    for label, body, starts, ends, front in posed:
+        if each_front:
+            starts, ends = (_turned(places, posed[0][4] - front) for places in (starts, ends))
         # each picture follows the person over the floor, so that a walk does not shrink everyone
         middle = 0.5 * (starts + ends).mean(axis=1, keepdims=True) * np.array([1.0, 0.0, 1.0])
         shifted.append((label, body, starts - middle, ends - middle))
@@ -70,7 +77,13 @@ def sheet_pictures(rows, *, pixels: int, azimuth: float = 0.436) -> list[list[np
     )
     sheet = []
     for i, (label, body, starts, ends) in enumerate(shifted):
-        colour = drawing.rgb(system_colour(label, i))
-        figures = [drawing.Figure(a, b, body.radii, colour) for a, b in zip(starts, ends, strict=True)]
+        ink = drawing.rgb(colour or system_colour(label, i))
+        figures = [drawing.Figure(a, b, body.radii, ink) for a, b in zip(starts, ends, strict=True)]
         sheet.append([drawing.draw([figure], view) for figure in figures])
     return sheet
+
+
+def _turned(places: np.ndarray, angle: float) -> np.ndarray:
+    """Places (..., 3) turned about the vertical by an angle in radians."""
+    c, s = np.cos(angle), np.sin(angle)
+    return places @ np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
