@@ -139,7 +139,7 @@ plt.show()
 # %%
 report.player(
     [(label, clip[:600]) for label, clip in pair],
-    caption=report.sentences(f"{shown[-1][1]} on both rigs", about["label"]),
+    caption=report.sentences(f"the clip {shown[-1][1]} on both rigs", about["label"]),
 )
 
 # %% [markdown]
