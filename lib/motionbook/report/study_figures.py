@@ -104,7 +104,7 @@ def bodies_figure(reference, others, faces, *, fps: float, azimuth: float = 0.45
     height = max(max(vertices[frame, :, 1].max() for _, frame, _, _, vertices in shown) - floor, 1.0)
     half = 0.17  # of the enlarged square, in metres
     figure, panels = plt.subplots(
-        2, len(shown), figsize=(7.6, 7.6 / len(shown) * (height + 0.3) + 2.3), height_ratios=[height + 0.3, 0.9]
+        2, len(shown), figsize=(7.6, 7.6 / len(shown) * (height + 0.3) + 1.75), height_ratios=[height + 0.3, 0.9]
     )
     for (whole, part), (title, frame, vertex, right, vertices) in zip(panels.T.reshape(-1, 2), shown, strict=True):
         is_, should = vertices[frame] - [0.0, floor, 0.0], reference[frame] - [0.0, floor, 0.0]

@@ -108,7 +108,7 @@ def show_table(
     of its largest value need. Tables of facts (a column ``value``) and tables with ``by_row`` have it by row. Columns
     named ``metric@frames`` stand under one heading per metric. The best value of a column (or row) is bold where a
     direction is known; reference rows do not compete, and rows compete only inside their block. Published rows that
-    the frame lacks follow below, in grey only.
+    the frame lacks follow below, in grey only; published columns that it lacks and mostly empty go to the note.
 
     Parameters
     ----------
@@ -133,6 +133,8 @@ def show_table(
         raise ValueError("frame: expected unique row and column names; name every row of a table")
     columns = [*ours.columns, *(column for column in theirs.columns if column not in ours.columns)]
     columns = [c for c in columns if c in theirs.columns or not ours[c].isna().all()]
+    aside = [c for c in theirs.columns if c not in ours.columns and (theirs[c] != "").mean() < 0.5]
+    columns = [c for c in columns if c not in aside]
     decimals = _all_decimals(ours, theirs, by_row or "value" in columns)
     # a fact has no low and high, or nothing else: an empty cell says so more quietly than a dash
     sparse = {column for column in ours.columns if "value" in columns or ours[column].isna().mean() > 0.5}
@@ -158,7 +160,7 @@ def show_table(
     text.index = marks.index = [_with_unit(row, units) for row in rows]
     words = [i for i, column in enumerate(columns) if (marks[column] == "words").all()]
     text.columns = marks.columns = _headings(columns, units, frame.index.name)
-    below = _note_html(about, note, has_published=not theirs.empty)
+    below = _note_html(about, note, has_published=not theirs.empty, aside=theirs[aside] if aside else None)
     identity = hashlib.sha256(f"{item}{below}{text.to_csv()}{marks.to_csv()}".encode()).hexdigest()[:12]
     styler = text.style.format(escape=None).set_uuid(identity).set_td_classes(marks)
     wide = len(theirs.columns) > 5 or len(columns) > 6
@@ -170,7 +172,7 @@ def show_table(
         styler = styler.hide(axis="index")
     table = f'<div class="motionbook-scroll" style="overflow-x: auto">{styler.to_html()}</div>'
     note_html = f'<p class="motionbook-note" style="{_NOTE}">{below}</p>' if below else ""
-    return ShownTable(f'<div class="motionbook-shown">{table}{note_html}</div>', text.shape)
+    return ShownTable(f'<div class="motionbook-shown" style="margin-bottom: 1em">{table}{note_html}</div>', text.shape)
 
 
 def _headings(columns: list[str], units: Mapping[str, str], corner: str | None):
@@ -196,7 +198,9 @@ def _group_styles(columns) -> list[dict]:
 
 
 def _with_unit(name: str, units: Mapping[str, str]) -> str:
-    return escape(name) + (f' <span class="unit">[{escape(units[name])}]</span>' if name in units else "")
+    return escape(name) + (
+        f' <span class="unit">[{escape(units[name].replace("^2", "²"))}]</span>' if name in units else ""
+    )
 
 
 def _shown_units(about: Item | None, ours, theirs) -> dict[str, str]:
@@ -243,7 +247,7 @@ def _number(value, decimals: int, is_p: bool = False) -> str:
 
 def _all_decimals(ours, theirs, by_row: bool) -> dict[tuple[str, str], int]:
     """Decimals of every cell of ours; one number for each column, or for each row."""
-    significant = 3 if len(ours.columns) > 7 else 4
+    significant = 3 if by_row or len(ours.columns) > 7 else 4
     found = {}
     for name in ours.index if by_row else ours.columns:
         cells = ours.loc[name] if by_row else ours[name]
@@ -318,10 +322,13 @@ def _rounded(value, decimals: int) -> float:
     return float(f"{float(value):.1e}") if decimals < 0 else round(float(value), decimals)
 
 
-def _note_html(about: Item | None, note: str, has_published: bool) -> str:
+def _note_html(about: Item | None, note: str, has_published: bool, aside=None) -> str:
     parts = [escape(note.strip())] if note.strip() else []
     if about and has_published:
         parts.append(f"Grey: as published ({escape(about.place)}).")
+        for row, cells in aside.iterrows() if aside is not None else ():
+            values = ", ".join(f"{name} {text}" for name, text in cells.items() if text)
+            parts += [f"Published besides, {escape(row)}: {escape(values)}."] if values else []
         parts += [
             f"{escape(', '.join(n for n in (p.row, p.column) if n))}: {escape(p.note)}" for p in about.problems if p.row
         ]
