@@ -183,7 +183,8 @@ report.save_table(run, "inbetweening_clips", listing, note=f"NOISE: {generator.N
 short = "" if made else f"; no recording has the {generator.key_frames(300)[-1] + 1} frames that one needs"
 names = ", ".join(next(iter(made.values()), generator.SYSTEMS))
 report.show_table(
-    listing.reset_index(), note=report.sentences(f"{len(made)} clips of each of {names}{short}", run.data_label)
+    listing.reset_index().rename(columns={"start": "first frame", "start_seconds": "start [s]"}),
+    note=report.sentences(f"{len(made)} clips of each of {names}{short}", run.data_label),
 )
 
 # %%

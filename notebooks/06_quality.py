@@ -122,7 +122,7 @@ columns = {
 table3 = pd.DataFrame(columns)
 note = "each source predicted without it; LPIPS not run"
 report.save_table(run, "quality4d_table3", table3, note=note)
-report.show_table(table3, "quality4d_table3", note=report.sentences(note, run.data_label))
+report.show_table(table3, "quality4d_table3", by_row=True, note=report.sentences(note, run.data_label))
 
 # %%
 for name, values in (("least squares", plain), (f"ridge {quality.RIDGE:g}", predicted)):

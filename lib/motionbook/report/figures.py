@@ -29,19 +29,19 @@ def contact_sheet(rows, *, height: float = 1.75, azimuth: float = 0.436):
     pictures = sheet_pictures(rows, pixels=round(height * 190), azimuth=azimuth)
     columns = max(len(row) for row in pictures)
     wide = height * pictures[0][0].shape[1] / pictures[0][0].shape[0]
-    label_width = 0.09 * max(len(label) for label, _, _ in rows) + 0.25
+    label_width = 0.1 * max(len(label) for label, _, _ in rows) + 0.25
     size = (label_width + columns * wide, height * len(rows))
     figure = Figure(figsize=size, facecolor="#ffffff", layout="none")
     for i, ((label, clip, frames), row) in enumerate(zip(rows, pictures, strict=True)):
         low = 1.0 - (i + 1) / len(rows)
         colour = system_colour(label, i)
-        figure.text(0.12 / size[0], low + 0.5 / len(rows), label, color=colour, va="center", weight="bold", size=9)
+        figure.text(0.12 / size[0], low + 0.5 / len(rows), label, color=colour, va="center", weight="bold", size=10)
         for j, (frame, picture) in enumerate(zip(frames, row, strict=True)):
             axes = figure.add_axes(((label_width + j * wide) / size[0], low, wide / size[0], 1.0 / len(rows)))
             axes.imshow(picture, interpolation="antialiased")
             axes.set_axis_off()
             text = f"{frame / clip.fps:.2f} s"
-            axes.text(0.5, 0.015, text, transform=axes.transAxes, ha="center", va="bottom", size=6.5, color="#6b7480")
+            axes.text(0.5, 0.015, text, transform=axes.transAxes, ha="center", va="bottom", size=8, color="#4b5560")
     return figure
 
 

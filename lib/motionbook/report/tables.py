@@ -2,11 +2,10 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Mapping
 from html import escape
 
-from motionbook.data.published import Item, published_item
+from motionbook.data.published import Item, published_item, read_number
 
 # No colours: bold and transparency read the same in print, on white and in dark mode.
 _STYLES = [
@@ -32,7 +31,7 @@ _WIDEST = [
     {"selector": "th, td", "props": "padding: 0.2em 0.3em"},
     {"selector": "th.row_heading, th.index_name", "props": "min-width: 5em"},
 ]
-_NOTE = "font-size: 85%; line-height: 1.45; margin: 0.4em 0 0; min-width: 30em; max-width: 100%"
+_NOTE = "font-size: 85%; line-height: 1.45; margin: 0.4em 0 0; min-width: min(30em, 100%)"
 
 
 class ShownTable:
@@ -172,7 +171,7 @@ def show_table(
         styler = styler.hide(axis="index")
     table = f'<div class="motionbook-scroll" style="overflow-x: auto">{styler.to_html()}</div>'
     note_html = f'<p class="motionbook-note" style="{_NOTE}">{below}</p>' if below else ""
-    return ShownTable(f'<div class="motionbook-shown" style="margin-bottom: 1em">{table}{note_html}</div>', text.shape)
+    return ShownTable(f'<div class="motionbook-shown" style="margin: 0.6em 0 1em">{table}{note_html}</div>', text.shape)
 
 
 def _headings(columns: list[str], units: Mapping[str, str], corner: str | None):
@@ -255,7 +254,7 @@ def _all_decimals(ours, theirs, by_row: bool) -> dict[tuple[str, str], int]:
             printed = theirs.loc[name] if name in theirs.index else None
         else:
             printed = theirs[name] if name in theirs.columns else None
-        count = _decimals(cells, printed, significant)
+        count = min(_decimals(cells, printed, significant), 4 if _is_p(name) else 6)
         found |= {((name, other) if by_row else (other, name)): count for other in cells.index}
     return found
 
@@ -268,12 +267,9 @@ def _decimals(cells, printed, significant: int = 4) -> int:
     numbers = [float(v) for v in cells if _is_number(v)]
     if not numbers or all(v == round(v) for v in numbers):
         return 0
-    shown = [
-        re.match(r"[<>]?\s*-?[\d,]*\.?(\d*)(?!\d|e)", text) for text in ([] if printed is None else printed) if text
-    ]
-    shown = [len(match[1]) for match in shown if match and any(sign.isdigit() for sign in match[0])]
-    if shown:
-        return max(shown)
+    shown = [read_number(text) for text in ([] if printed is None else printed) if text]
+    if any(shown):
+        return min(6, max(0, *(round(-math.log10(2 * n.half_unit)) for n in shown if n), 0))
     largest = max(map(abs, numbers))
     if largest < 1e-6:
         return -1
