@@ -114,7 +114,7 @@ made = take.simulated
 shares = {"hidden": made.hidden, "sides exchanged": made.swapped, "outliers": made.outliers, "lost": made.lost}
 print(", ".join(f"{name} {100 * mask.mean():.1f} %" for name, mask in shares.items()), "of all observations")
 
-# %% mystnb={"figure": {"name": "fig-cameras", "caption": "Left: plan of the recording area with four cameras on a semicircle (after StayStill, Figure 1). Right: the middle of each camera's picture with what is detected there in one frame; light points are sure, dark ones are not, and some are lost."}}
+# %% mystnb={"figure": {"name": "fig-cameras", "caption": "Left: plan of the recording area with four cameras on a semicircle (after StayStill, Figure 1). Right: what the detector reports on each camera's picture of one frame, cut to the person; dark points are sure, light ones are not, and some are lost."}}
 figure = figures.camera_figure(true_cameras, take, len(performer) // 2)
 report.save_figure(
     run, "staystill_fig1", figure, caption="Plan of the recording area and the four pictures of one frame"
@@ -206,7 +206,7 @@ measured.index.name = "subject"
 mpjpe = "MPJPE: mean distance of landmarks, or of the clip's joints, from the performer's own"
 note = report.sentences(run.data_label, mpjpe)
 report.save_table(run, "capture_errors", measured, note=note)
-report.show_table(measured.rename_axis("subject"), note=note)
+report.show_table(figures.by_person(measured), note=note, by_row=True)
 
 # %% [markdown]
 # Filtering helps, and so does the skeleton: averaging a bone's length over the whole take uses what no single frame
@@ -233,7 +233,7 @@ clips = {s: session.embedded_idle(s, sizes["seconds"], seed) for s in takes}
 cameras_table = experiments.by_cameras(clips, sizes["cameras"], seed)
 note = report.sentences(run.data_label, f"mean over {len(clips)} people; cameras known exactly; budget {budget}")
 report.save_table(run, "capture_cameras", cameras_table, note=note)
-report.show_table(cameras_table, note=note)
+report.show_table(cameras_table.T.rename_axis("cameras"), note=note, by_row=True)
 
 # %%
 conditions = {

@@ -99,7 +99,7 @@ by_hand = "The last column also counts the ranges listed by hand." if annotation
 report.save_table(run, "cleaning_faults", removed, note=note)
 display(
     report.show_table(
-        removed,
+        figures.clip_names(removed),
         note=f"{note} Percent of frames that each rule removes, in takes where a person waits. {by_hand}".strip(),
     )
 )
@@ -117,7 +117,10 @@ if len(removed) and not annotations:
 kept = summary.retarget_table(built.takes)
 report.save_table(run, "cleaning_retargeting", kept, note=note)
 display(
-    report.show_table(kept, note=f"{note} Slide: speed of planted ankles, in percent of the leg's length per second.")
+    report.show_table(
+        figures.clip_names(kept),
+        note=f"{note} Slide: speed of planted ankles, in percent of the leg's length per second.",
+    )
 )
 if about["name"] in ("embedded", "reactidle", "lafan1", "staystill"):
     assert kept["worst bone [deg]"].max() < 5
@@ -136,7 +139,7 @@ plt.show()
 # %%
 report.player(
     [(label, clip[:600]) for label, clip in pair],
-    caption=report.sentences(f"{shown[-1][1]} on both rigs", about["label"]),
+    caption=report.sentences(f"the clip {shown[-1][1]} on both rigs", about["label"]),
 )
 
 # %% [markdown]

@@ -78,7 +78,7 @@ likeness = naturalness.compare_idle(performers, recorded or None)
 words = report.sentences("embedded performers (synthetic) beside recorded people", likeness.attrs["note"])
 report.save_table(run, "inbetweening_naturalness", likeness, note=words, data=words)
 print(f"{likeness['within factor 2'].sum()} of {len(likeness)} statistics within a factor of two")
-report.show_table(likeness, note=words)
+report.show_table(likeness, note=words, by_row=True)
 
 # %% [markdown]
 # ## One window
@@ -109,7 +109,7 @@ for subset, summary in summaries.items():
     item, table = inputs.table_item(subset), evaluation.published_table(summary)
     note = inputs.table_note(summary, about)
     report.save_table(run, item, table, note=note)
-    display(report.show_table(table, item if subset in inputs.TABLES else None, note=note))
+    display(report.show_table(table.filter(like="@"), item if subset in inputs.TABLES else None, note=note))
 
 # %% [markdown]
 # Is holding still the worst choice at every length, and do errors grow with the gap? The lines below say so for each
@@ -139,7 +139,7 @@ counts = pd.concat(summaries, names=["subset"]).droplevel(1).reset_index().set_i
 _ = report.save_table(run, "inbetweening_counts", counts, note=about["fps_note"])
 for subset, summary in summaries.items():
     note = report.sentences(f"standard deviation over {summary.n_folds.max()} folds, subset {subset}", run.data_label)
-    display(report.show_table(evaluation.published_table(summary, value="spread").iloc[:, :12], note=note))
+    display(report.show_table(evaluation.published_table(summary, value="spread").filter(like="@"), note=note))
 
 # %%
 for subset, rows in counts.groupby(level=0, sort=False):
@@ -183,7 +183,8 @@ report.save_table(run, "inbetweening_clips", listing, note=f"NOISE: {generator.N
 short = "" if made else f"; no recording has the {generator.key_frames(300)[-1] + 1} frames that one needs"
 names = ", ".join(next(iter(made.values()), generator.SYSTEMS))
 report.show_table(
-    listing.reset_index(), note=report.sentences(f"{len(made)} clips of each of {names}{short}", run.data_label)
+    listing.reset_index().rename(columns={"start": "first frame", "start_seconds": "start [s]"}),
+    note=report.sentences(f"{len(made)} clips of each of {names}{short}", run.data_label),
 )
 
 # %%

@@ -125,7 +125,7 @@ clips = stress.held_out(sources.motions, seed)
 structural = stress.structural_table(clips, sizes["stress_frames"])
 note = report.sentences(f"{structural.frames.iloc[0]} frames of {len(clips)} motions at 128 px", sources.label)
 report.save_table(run, "stickfigures_text_corruption", structural, note=note)
-report.show_table(structural, "stickfigures_text_corruption", note=note)
+report.show_table(structural.drop(columns="frames"), "stickfigures_text_corruption", note=note)
 
 # %%
 real = structural.loc["real"]
@@ -143,7 +143,7 @@ assert np.all(np.abs(structural.loc[["swap_LR_full", "stretch_bone", "delete_han
 temporal = stress.temporal_table(clips, seed)
 note = report.sentences(f"{len(clips)} windows of 64 frames at 64 px", sources.label)
 report.save_table(run, "stickfigures_text_temporal", temporal, note=note)
-report.show_table(temporal, "stickfigures_text_temporal", note=note)
+report.show_table(temporal.drop(columns="windows"), "stickfigures_text_temporal", note=note)
 
 # %% mystnb={"figure": {"name": "fig-temporal", "caption": "Motion signals of windows with their order of frames changed, beside the published ones in grey (after Dancing Stick Figures, Figure 5a; FVD is not computed)."}}
 published = report.published_frame("stickfigures_text_temporal")
@@ -169,10 +169,12 @@ label = report.inherited_label(run, "03_inbetweening", otherwise="embedded perfo
 measured = systems.measure(folder)
 report.save_table(run, "systems_motion", measured.set_index("clip"), note="first 64 frames, view 0, 64 px", data=label)
 means = measured.groupby("system", sort=False).mean(numeric_only=True)
-report.show_table(means, note=report.sentences(f"means over {len(measured) // len(means)} clips", label))
+report.show_table(
+    figures.readable_diagnostics(means), note=report.sentences(f"means over {len(measured) // len(means)} clips", label)
+)
 
-# %% mystnb={"figure": {"name": "fig-systems", "caption": "The same seconds of one clip by every system of chapter 03, as stick figures: eight frames at equal distances within the first 3.2 seconds."}}
-figure = figures.strip_figure(inputs.system_strips(folder, measured, moments=8), label_width=0.8)
+# %% mystnb={"figure": {"name": "fig-systems", "caption": "The liveliest 3.2 seconds of one clip by every system of chapter 03, as stick figures: seven moments, each with five frames laid over each other, and the mean change of every pixel from one frame to the next."}}
+figure = figures.systems_figure(folder)
 report.save_figure(run, "stickfigures_systems", figure, caption="One clip by every system", data=label)
 plt.show()
 

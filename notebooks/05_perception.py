@@ -45,7 +45,13 @@ sizes = budgets.sizes(budget, "05_perception")
 # ## The clips and what was measured on them
 #
 # Chapter 04 rendered the ten-second clips that chapter 03 made with each system, and measured pace and smoothness on
-# the video. Those diagnostics are all that the simulated raters see.
+# the video. Those diagnostics are all that the simulated raters of the pairwise study see. For each diagnostic $d$, a clip
+# loses quality in proportion to how far it lies from the ground truth of the same clip, in either direction:
+#
+# $$q = -\sum_d w_d \left| \ln \frac{d}{d_\mathrm{GT}} \right|$$
+#
+# in units of the raters' noise, where a ratio below 0.01 counts as 0.01. The weights $w_d$ are an assumption, printed
+# below: the speed and the jerk of the limbs' angles, and the acceleration of the figure's centre.
 
 # %%
 folder = report.take_inputs(
@@ -57,8 +63,12 @@ origin = report.inherited_label(
     run, "04_stickfigures", otherwise="embedded performers (synthetic), made here", item="systems_motion"
 )
 quality = simulation.latent_quality(diagnostics)
+print("weights: " + ", ".join(f"{name} {weight:g}" for name, weight in simulation.WEIGHTS.items()))
 report.show_table(
-    quality.round(2), note=f"latent quality given to the simulated raters, in units of their noise. Clips: {origin}"
+    quality.round(2),
+    note=report.sentences(
+        "latent quality q given to the simulated raters, in units of their noise", f"clips: {origin}"
+    ),
 )
 
 # %% [markdown]
@@ -79,12 +89,12 @@ else:
 report.save_csv(run, "responses.csv", answers)
 scored, flow = perception.exclude(answers)
 report.save_table(run, "responses_flow", flow)
-report.show_table(flow, note=run.data_label)
+report.show_table(flow, note=report.sentences(run.data_label))
 
 # %%
 facts = inputs.study_facts(answers, scored, diagnostics["clip"].nunique(), 10, sizes["resamples"])
 report.save_table(run, "staystill_text_study", facts)
-report.show_table(facts, "staystill_text_study", note=run.data_label)
+report.show_table(facts, "staystill_text_study", note=report.sentences(run.data_label))
 
 # %% [markdown]
 # ## Elo scores and win rates
@@ -103,16 +113,15 @@ resampled, rates = perception.bootstrap_elo(scored, n=sizes["resamples"], seed=s
 table2 = inputs.elo_table(elo, resampled, rates)
 note = "NN is absent: no network has made clips yet" if "NN" not in table2.index else ""
 report.save_table(run, "staystill_table2", table2, note=note)
-report.show_table(table2, "staystill_table2", note=f"{run.data_label}. {note}")
+report.show_table(table2, "staystill_table2", note=report.sentences(run.data_label, note))
 
 # %%
 assert abs(elo.elo.mean() - 1000) < 1e-6
 report.save_csv(run, "elo.csv", elo.reset_index())
 pairs = inputs.significance_table(elo, resampled)
-report.save_table(run, "staystill_text_significance", pairs)
-report.show_table(
-    pairs, "staystill_text_significance", note=f"Elo differences with 95 % intervals over people. {run.data_label}"
-)
+note = "Elo differences with 95 % intervals over people; p: two-sided bootstrap, not adjusted for the number of pairs"
+report.save_table(run, "staystill_text_significance", pairs, note=note)
+report.show_table(pairs, "staystill_text_significance", note=report.sentences(note, run.data_label))
 
 # %% mystnb={"figure": {"name": "fig-elo", "caption": "Elo scores with one bootstrap standard deviation over people (after StayStill, Figure 8). The raters are simulated unless a file of answers was given."}}
 figure = report.elo_figure(elo.elo, resampled.std(ddof=1))
@@ -122,10 +131,14 @@ plt.show()
 # %% [markdown]
 # ## The rating study
 #
-# For chapter 06, the recorded clips are distorted in six ways at five strengths, and each distorted clip is rated
+# For chapter 06, the ground-truth clips are distorted in six ways at five strengths, and each distorted clip is rated
 # beside its original from 1 (imperceptible) to 5 (very annoying). Half of the people see one half of the sources, half
-# the other. The scores are simulated: a logistic curve of the strength for each distortion, with a bias and an
-# inconsistency for each person.
+# the other.
+#
+# The scores are simulated from the strength alone: a logistic curve of it for each distortion, one shift for each source,
+# and a bias and an inconsistency for each person. **How visible a distortion is on its clip plays no part.** A path
+# stretched to twice its length is as annoying to these raters on somebody who stands, where it can hardly be seen, as on
+# somebody who walks; people would not agree. The curves below are therefore curves of strength, an assumption drawn.
 
 # %%
 sources = inputs.source_names(diagnostics, budgets.sizes(budget, "06_quality")["sources"])

@@ -151,6 +151,6 @@ def test_simulated_ratings_rise_with_strength_and_cover_the_design():
 def test_a_rating_study_of_one_clip_is_refused_with_the_way_out():
     one = pd.DataFrame({"clip": ["a", "a"], "system": ["GT", "SLERP"]})
     with pytest.raises(
-        ValueError, match="two recorded ten-second clips to distort, got 1; give data with more or longer"
+        ValueError, match="two ground-truth ten-second clips to distort, got 1; give data with more or longer"
     ):
         source_names(one, 5)

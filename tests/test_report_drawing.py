@@ -10,6 +10,7 @@ from motionbook import Clip, Skeleton, drawing
 from motionbook import rotations as rot
 from motionbook.raster import rounded_cones
 from motionbook.report.figures import contact_sheet
+from motionbook.report.study_figures import bodies_figure, scatter_figure
 from motionbook.report.theme import OTHER_COLOURS, SYSTEM_COLOURS, system_colour
 from motionbook.skeletons import CSKEL27, FREEMOCAP, LAFAN1
 
@@ -202,3 +203,22 @@ def test_real_rigs_are_drawn(shared_data):
         assert np.isfinite(starts).all() and np.isfinite(ends).all() and (body.radii > 0).all(), path.name
         people += len({tuple(radii) for radii in body.radii.round(4)}) > 15 and body.radii.max() > 0.07
     assert people >= 0.6 * len(files)
+
+
+def test_every_point_of_a_scatter_is_shown_and_those_at_the_edge_are_counted():
+    predicted, scores = np.array([-9.0, 2.0, 3.0, 7.5, 12.0]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    axes = scatter_figure(predicted, scores, ["a", "a", "b", "b", "b"]).axes[0]
+    low, high = axes.get_ylim()
+    places = np.concatenate([line.get_ydata() for line in axes.lines if line.get_marker() in "ov^"])
+    assert len(places) == 5 and places.min() >= low and places.max() <= high
+    assert {text.get_text() for text in axes.texts} == {"1 below, to -9.0", "2 above, to 12.0"}
+
+
+def test_bodies_are_shown_where_and_when_they_are_furthest_off():
+    corners = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.0], [0.0, 1.5, 0.0], [0.0, 0.0, 0.3]])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    reference = np.repeat(corners[None], 4, axis=0)
+    moved = reference.copy()
+    moved[2, 2, 0] += 0.12
+    figure = bodies_figure(reference, [("x", moved), ("y", moved)], faces, fps=10.0)
+    assert [axes.get_xlabel() for axes in figure.axes if axes.get_xlabel()] == ["12.0 cm\nat 0.2 s"] * 2

@@ -100,7 +100,7 @@ def study_facts(answers, scored, clips: int, seconds: float, resamples: int):
 
 
 def source_names(diagnostics, count: int) -> list[str]:
-    """Names of the first ``count`` recorded clips, the sources whose distorted copies are rated.
+    """Names of the first ``count`` ground-truth clips, the sources whose distorted copies are rated.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def source_names(diagnostics, count: int) -> list[str]:
     names = sorted(diagnostics["clip"][diagnostics["system"] == "GT"].unique())[:count]
     if len(names) < 2:
         raise ValueError(
-            f"expected at least two recorded ten-second clips to distort, got {len(names)}; give data with more or "
+            f"expected at least two ground-truth ten-second clips to distort, got {len(names)}; give data with more or "
             "longer recordings, or run chapters 01 to 04 alone (--only 01 02 03 04)"
         )
     return names

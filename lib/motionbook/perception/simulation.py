@@ -1,7 +1,7 @@
 """What simulated raters are told: a latent quality for every clip, from what was measured on its video.
 
-An assumption, not a finding: a viewer is taken to dislike motion whose pace or smoothness departs from the recorded
-person's, in either direction and in proportion (on a log scale). Rankings that come out of it show that the analysis
+An assumption, not a finding: a viewer is taken to dislike motion whose pace or smoothness departs from the ground
+truth's, in either direction and in proportion (on a log scale). Rankings that come out of it show that the analysis
 works; they say nothing about people.
 """
 

@@ -10,6 +10,7 @@ from motionbook.kinematics import forward_kinematics
 from motionbook.report.figures import sheet_pictures
 from motionbook.report.theme import CYCLE
 
+_LIGHT = "#9fb2c6"
 _SIDES = {"left": CYCLE[4], "right": CYCLE[0], "": "#5f6b7a"}
 
 
@@ -57,7 +58,7 @@ def _side(name: str) -> str:
     return "right" if lower.startswith("right") or lower.endswith(".r") else ""
 
 
-def classes_figure(examples: Sequence[tuple[str, Clip, int]], columns: int = 7, inches: float = 1.35):
+def classes_figure(examples: Sequence[tuple[str, Clip, int]], columns: int = 5, inches: float = 1.5):
     """One capsule picture per class with its name below (after StayStill, Figure 3).
 
     Parameters
@@ -72,17 +73,20 @@ def classes_figure(examples: Sequence[tuple[str, Clip, int]], columns: int = 7, 
 
     columns = min(columns, len(examples))
     rows = int(np.ceil(len(examples) / columns))
-    # recordings all, so all in the colour that stands for them
-    sheet = sheet_pictures([("GT", clip, [frame]) for _, clip, frame in examples], pixels=300)
-    pictures = [row[0] for row in sheet]
+    # recordings all, so all in the colour that stands for them, lighter: folds of the body show in it
+    rows_of_one = [("GT", clip, [frame]) for _, clip, frame in examples]
+    pictures = [row[0] for row in sheet_pictures(rows_of_one, pixels=420, colour=_LIGHT, each_front=True)]
+    high = pictures[0].shape[0]
+    pictures = [picture[round(0.05 * high) : round(0.93 * high)] for picture in pictures]
     shape = pictures[0].shape
-    figure, axes = plt.subplots(rows, columns, figsize=(inches * columns, inches * rows * shape[0] / shape[1] * 1.12))
+    size = (inches * columns, rows * (inches * shape[0] / shape[1] + 0.22))
+    figure, axes = plt.subplots(rows, columns, figsize=size, gridspec_kw={"wspace": 0, "hspace": 0})
     axes = np.atleast_1d(axes).ravel()
     for axis in axes:
         axis.set_axis_off()
     for axis, picture, (words, _, _) in zip(axes, pictures, examples, strict=False):
         axis.imshow(picture, interpolation="antialiased")
-        axis.set_title(words, fontsize=7.5, fontweight="normal", loc="center", pad=2)
+        axis.set_title(words, fontsize=9.5, fontweight="normal", loc="center", pad=2)
     return figure
 
 
@@ -126,3 +130,9 @@ def paired_clip(entries: Sequence[dict]) -> list[tuple[str, str]]:
         if other in paths:
             return [("FreeMoCap", other), ("LaFAN1", path)]
     return [("LaFAN1", first[0])]
+
+
+def clip_names(frame):
+    """A table of clips by path with their bare names instead, where those are unique."""
+    names = [str(name).rsplit("/", 1)[-1].removesuffix(".bvh") for name in frame.index]
+    return frame.set_axis(names).rename_axis(frame.index.name) if len(set(names)) == len(names) else frame

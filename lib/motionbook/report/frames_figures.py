@@ -1,8 +1,15 @@
 """Figures of stick-figure frames: strips, one motion with all that is stored of it, and the temporal stress test."""
 
+from pathlib import Path
+
 import numpy as np
 
+from motionbook.bvh import read_bvh
+from motionbook.kinematics import forward_kinematics
 from motionbook.report.theme import CYCLE, PUBLISHED_COLOUR, SYSTEM_COLOURS, system_colour
+from motionbook.resampling import resample
+from motionbook.stickfigures.dataset import FPS, WINDOW
+from motionbook.stickfigures.systems import draw_clip, find_clips
 
 _PAPER = np.array([1.0, 1.0, 1.0])
 _SHOWN = 0.62  # share of the width that a figure needs
@@ -58,6 +65,79 @@ def _cropped(pictures):
     return pictures[:, :, out : width - out]
 
 
+def systems_figure(folder: Path, *, moments: int = 7, size: int = 128):
+    """One lively stretch of one clip by every system: overlaid neighbours, and what changes from frame to frame.
+
+    The stretch is the 64 frames in which the joints of a recorded clip travel furthest. A picture at the left lays five
+    frames in a row over each other, so that jitter blurs it; the one at the right is the mean change of a pixel from
+    one frame to the next, on one scale for all systems (its root, so that small changes show).
+
+    Parameters
+    ----------
+    folder : path
+        Of chapter 03.
+    moments : int
+        Pictures of overlaid frames per system, at equal distances.
+    size : int
+        Pixels per side.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import PowerNorm
+
+    paths = find_clips(folder)
+    name, first = _liveliest_stretch([path for path in paths if path.parent.name == paths[0].parent.name])
+    drawn = [draw_clip(p, frames=first + WINDOW, size=size) for p in paths if p.stem == name]
+    shots = [(clip.system, on_white(clip.frames[first:])) for clip in drawn]
+    box = _ink_box(np.concatenate([frames for _, frames in shots]))
+    changes = [np.abs(np.diff(frames, axis=0)).mean(axis=(0, 3)) for _, frames in shots]
+    starts = np.linspace(0, WINDOW - 5, moments).round().astype(int)
+    wide = (box[1].stop - box[1].start) / (box[0].stop - box[0].start)
+    height = 7.4 / (moments + 1.25) / wide
+    figure, panels = plt.subplots(len(shots), moments + 1, figsize=(7.6, len(shots) * height), squeeze=False)
+    strongest = max(change.max() for change in changes)
+    for row, (system, frames), change in zip(panels, shots, changes, strict=True):
+        for axes, start in zip(row, starts, strict=False):
+            axes.imshow(frames[start : start + 5].mean(axis=0)[box], interpolation="nearest")
+        shown = row[-1].imshow(change[box], norm=PowerNorm(0.5, 0, strongest), cmap="Greys", interpolation="nearest")
+        row[0].set_ylabel(system, fontsize=11, weight="bold", color=system_colour(system))
+    for axes in panels.flat:
+        axes.set(xticks=[], yticks=[])
+        axes.grid(False)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+    for axes, start in zip(panels[0], starts, strict=False):
+        axes.set_title(f"{(first + start) / FPS:.1f} s", fontsize=9.5, weight="normal", loc="center")
+    panels[0, -1].set_title("change", fontsize=9.5, weight="normal", loc="center")
+    bar = figure.colorbar(shown, ax=list(panels[:, -1]), shrink=0.6, aspect=30, pad=0.02)
+    bar.ax.tick_params(labelsize=8.5)
+    bar.set_label("mean change of a pixel per frame", size=9)
+    return figure
+
+
+def _liveliest_stretch(paths) -> tuple[str, int]:
+    """Clip and first frame (20 per second) of the window in which joints travel furthest; of twenty clips at most."""
+    best = (-1.0, "", 0)
+    for path in paths[:: max(1, len(paths) // 20)]:
+        clip = resample(read_bvh(path), FPS)
+        steps = np.linalg.norm(np.diff(forward_kinematics(clip).positions, axis=0), axis=-1).mean(axis=1)
+        travelled = np.concatenate([[0.0], np.cumsum(steps)])
+        if len(travelled) >= WINDOW:
+            far = travelled[WINDOW - 1 :] - travelled[: len(travelled) - WINDOW + 1]
+            best = max(best, (float(far.max()), path.stem, int(far.argmax())))
+    return best[1:]
+
+
+def _ink_box(frames: np.ndarray, margin: int = 3) -> tuple[slice, slice]:
+    """Rows and columns that hold everything drawn in frames (n, height, width, 3), and a margin."""
+    inked = (frames < 1.0).any(axis=(0, 3))
+    rows, columns = (np.flatnonzero(inked.any(axis=axis)) for axis in (1, 0))
+    return tuple(slice(max(0, at[0] - margin), at[-1] + 1 + margin) for at in (rows, columns))
+
+
 def stored_figure(views, moments, rendering, joint_xy, frame_label: str):
     """One motion as it is stored (Dancing Stick Figures, Figure 3).
 
@@ -100,20 +180,20 @@ def stored_figure(views, moments, rendering, joint_xy, frame_label: str):
         _title(axes, title)
         if title == "depth":
             bar = figure.colorbar(shown, ax=axes, shrink=0.6, pad=0.02, aspect=15)
-            bar.ax.tick_params(labelsize=6)
-            bar.ax.set_title("m", fontsize=6, weight="normal", loc="center")
+            bar.ax.tick_params(labelsize=8.5)
+            bar.ax.set_title("m", fontsize=8.5, weight="normal", loc="center")
     side = seg.shape[-1]
     x, y = (joint_xy * side - 0.5 - np.array([round(side * (1 - _SHOWN) / 2), 0])).T
     for joint, parent in enumerate(CSKEL27.parents):
         if parent >= 0:
             panels[-1].plot(x[[parent, joint]], y[[parent, joint]], color="#22272e", linewidth=0.7)
     panels[-1].plot(x, y, "o", color=CYCLE[4], markersize=2.2)
-    figure.supxlabel(frame_label, fontsize=7.5)
+    figure.supxlabel(frame_label, fontsize=9.5)
     return figure
 
 
 def _title(axes, text):
-    axes.set_title(text, fontsize=7.5, weight="normal", loc="center")
+    axes.set_title(text, fontsize=9.5, weight="normal", loc="center")
     axes.set_axis_off()
 
 
@@ -147,3 +227,20 @@ def stress_figure(ours, published=None):
     panels[0].set_ylim(len(ours) - 0.5, -0.5)
     panels[-1].legend(loc="lower right")
     return figure
+
+
+_DIAGNOSTICS = {
+    "centroid_speed": "speed [px/frame]",
+    "centroid_accel": "acceleration [px/frame²]",
+    "motion_fraction": "share of moving frames",
+    "angle_speed": "turning [rad/frame]",
+    "angle_jerk": "jerk [rad/frame²]",
+    "TVR": "TVR",
+    "LIE": "LIE",
+    "CPE": "CPE",
+}
+
+
+def readable_diagnostics(table):
+    """The columns of a table of diagnostics that chapters 4 and 5 speak of, with words for names."""
+    return table[[name for name in _DIAGNOSTICS if name in table]].rename(columns=_DIAGNOSTICS)

@@ -76,35 +76,72 @@ def opinion_figure(ratings):
     return figure
 
 
-def bodies_figure(row, *, azimuth: float = 0.45):
-    """Bodies side by side in one light and at one scale, standing on or off a common floor.
+def bodies_figure(reference, others, faces, *, fps: float, azimuth: float = 0.45):
+    """What distortions do: each body before its reference, which is orange, and below, enlarged, where it is off.
+
+    Each is shown in the frame in which a vertex is furthest from where it should be, and from the one of two sides, a
+    quarter turn apart, on which that shows better.
 
     Parameters
     ----------
-    row : list of (title, vertices (vertices, 3), faces)
-        The first is the reference: the floor lies under its lowest vertex, and each picture is centred on it.
+    reference : (frames, vertices, 3)
+        Metres, Y up.
+    others : list of (title, vertices (frames, vertices, 3))
+    faces : (faces, 3)
+    fps : float
     azimuth : float
         Radians by which the viewer stands to the side of +Z.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     import matplotlib.pyplot as plt
-    from matplotlib.patches import Ellipse
+    from matplotlib.patches import Rectangle
 
-    right = np.array([np.cos(azimuth), 0.0, -np.sin(azimuth)])
-    reference = row[0][1]
-    middle, floor = (np.ptp(reference, axis=0) / 2 + reference.min(0)) @ right, reference[:, 1].min()
-    height = max(vertices[:, 1].max() for _, vertices, _ in row) - floor
-    figure, panels = plt.subplots(1, len(row), figsize=(1.12 * len(row), 1.75 * (height + 0.25)), sharey=True)
-    for axes, (title, vertices, faces) in zip(np.atleast_1d(panels), row, strict=True):
-        place = vertices.mean(0) @ right - middle
-        axes.add_patch(Ellipse((place, 0.0), 0.62, 0.07, color="#cfd4da", linewidth=0))
-        axes.add_collection(_shaded(vertices - np.array([0.0, floor, 0.0]), faces, right, middle))
-        axes.set(xlim=(-0.5, 0.5), ylim=(-0.08, height + 0.1), aspect="equal")
-        axes.set_title(title, fontsize=8.5, weight="normal", loc="center")
-        axes.set_axis_off()
+    shown = [(title, *_greatest(reference, vertices, azimuth), vertices) for title, vertices in others]
+    floor = reference[..., 1].min()
+    height = max(max(vertices[frame, :, 1].max() for _, frame, _, _, vertices in shown) - floor, 1.0)
+    half = 0.17  # of the enlarged square, in metres
+    figure, panels = plt.subplots(
+        2, len(shown), figsize=(7.6, 7.6 / len(shown) * (height + 0.3) + 1.75), height_ratios=[height + 0.3, 0.9]
+    )
+    for (whole, part), (title, frame, vertex, right, vertices) in zip(panels.T.reshape(-1, 2), shown, strict=True):
+        is_, should = vertices[frame] - [0.0, floor, 0.0], reference[frame] - [0.0, floor, 0.0]
+        middle = (np.ptp(should, axis=0) / 2 + should.min(0)) @ right
+        for axes in (whole, part):
+            axes.axhline(0.0, color="#b9c0c8", linewidth=0.8, zorder=0)
+            axes.add_collection(_shaded(should, faces, right, middle, _GHOST))
+            axes.add_collection(_shaded(is_, faces, right, middle, _BODY))
+            axes.set(aspect="equal", xticks=[], yticks=[])
+            axes.grid(False)
+        whole.set(xlim=(-0.5, 0.5), ylim=(-0.2, height + 0.1))
+        whole.set_axis_off()
+        centre = 0.5 * (is_[vertex] + should[vertex])
+        x, y = float(centre @ right) - middle, float(centre[1])
+        part.set(xlim=(x - half, x + half), ylim=(y - half, y + half))
+        for spine in part.spines.values():
+            spine.set_visible(True)
+        whole.add_patch(Rectangle((x - half, y - half), 2 * half, 2 * half, fill=False, color="#6b7480", linewidth=0.8))
+        far = 100 * np.linalg.norm(is_[vertex] - should[vertex])
+        whole.set_title(title, fontsize=10, loc="center")
+        part.set_xlabel(f"{far:.1f} cm\nat {frame / fps:.1f} s", fontsize=9)
     return figure
 
 
-def _shaded(vertices, faces, right, middle):
+_GHOST, _BODY = np.array([1.0, 0.78, 0.56]), np.array([0.42, 0.62, 0.85])
+
+
+def _greatest(reference, vertices, azimuth: float):
+    """Frame and vertex that are furthest off, and the viewer's right (3,) from the side on which that shows best."""
+    moved = vertices - reference
+    frame, vertex = np.unravel_index(np.argmax((moved**2).sum(-1)), moved.shape[:2])
+    rights = [np.array([np.cos(a), 0.0, -np.sin(a)]) for a in (azimuth, azimuth + 0.5 * np.pi)]
+    across = [abs(moved[frame, vertex] @ right) for right in rights]
+    return int(frame), int(vertex), rights[1] if across[1] > 1.5 * across[0] else rights[0]
+
+
+def _shaded(vertices, faces, right, middle, colour):
     """Faces that look at the viewer, far ones first, lit from the upper left; in the viewer's plane."""
     from matplotlib.collections import PolyCollection
 
@@ -120,22 +157,44 @@ def _shaded(vertices, faces, right, middle):
     corners, normals = corners[order], normals[order]
     light = -0.5 * right + 0.6 * np.array([0.0, 1.0, 0.0]) + 0.62 * towards
     shade = 0.45 + 0.55 * np.clip(normals @ (light / np.linalg.norm(light)), 0.0, 1.0)
-    colours = shade[:, None] * np.array([0.50, 0.69, 0.88])
+    colours = shade[:, None] * colour
     flat = np.stack([corners @ right - middle, corners[..., 1]], axis=-1)
     return PolyCollection(flat, facecolors=colours, edgecolors=colours, linewidths=0.3)
 
 
 def scatter_figure(predicted, scores, groups):
-    """Predicted against given opinion scores, one colour per distortion."""
+    """Predicted against given opinion scores, one colour per distortion.
+
+    Predictions that are off the scale by more than one step are arrowheads at the edge; how many there are, and how far
+    they go, stands there.
+    """
     import matplotlib.pyplot as plt
 
     from motionbook.report.theme import CYCLE
 
-    figure, axes = plt.subplots(figsize=(4.2, 3.9))
-    axes.plot([1, 5], [1, 5], color="#c6ccd3", linewidth=1)
+    predicted, scores, groups = (np.asarray(values) for values in (predicted, scores, groups))
+    low, high = 0.0, 6.0
+    figure, axes = plt.subplots(figsize=(5.6, 4.6))
+    axes.axhspan(1, 5, color="#f3f5f7", linewidth=0)
+    axes.plot([1, 5], [1, 5], color="#9aa2ac", linewidth=1)
     for colour, name in zip(CYCLE, dict.fromkeys(groups), strict=False):
-        inside = np.asarray(groups) == name
-        axes.plot(np.asarray(scores)[inside], np.asarray(predicted)[inside], "o", color=colour, label=name, alpha=0.85)
-    axes.set(xlabel="mean opinion score", ylabel="predicted", xlim=(0.8, 5.2), ylim=(0.8, 5.2), aspect="equal")
-    axes.legend(loc="upper left", fontsize=7.5)
+        mine = groups == name
+        axes.plot([], [], "o", color=colour, label=name)
+        for marker, where, place in (
+            ("o", (predicted >= low) & (predicted <= high), predicted),
+            ("v", predicted < low, np.full(len(predicted), low)),
+            ("^", predicted > high, np.full(len(predicted), high)),
+        ):
+            chosen = mine & where
+            if chosen.any():
+                axes.plot(scores[chosen], place[chosen], marker, color=colour, alpha=0.8, markersize=6, clip_on=False)
+    below, above = predicted[predicted < low], predicted[predicted > high]
+    if len(above):
+        words = f"{len(above)} above, to {above.max():.1f}"
+        axes.text(0.99, 0.945, words, transform=axes.transAxes, ha="right", va="top", size=8.5)
+    if len(below):
+        words = f"{len(below)} below, to {below.min():.1f}"
+        axes.text(0.99, 0.055, words, transform=axes.transAxes, ha="right", va="bottom", size=8.5)
+    axes.set(xlabel="mean opinion score", ylabel="predicted score", xlim=(0.8, 5.2), ylim=(low, high))
+    figure.legend(loc="outside right upper", fontsize=8.5)
     return figure

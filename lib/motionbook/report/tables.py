@@ -2,11 +2,10 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Mapping
 from html import escape
 
-from motionbook.data.published import Item, published_item
+from motionbook.data.published import Item, published_item, read_number
 
 # No colours: bold and transparency read the same in print, on white and in dark mode.
 _STYLES = [
@@ -32,7 +31,7 @@ _WIDEST = [
     {"selector": "th, td", "props": "padding: 0.2em 0.3em"},
     {"selector": "th.row_heading, th.index_name", "props": "min-width: 5em"},
 ]
-_NOTE = "font-size: 85%; line-height: 1.45; margin: 0.4em 0 0; min-width: 30em; max-width: 100%"
+_NOTE = "font-size: 85%; line-height: 1.45; margin: 0.4em 0 0; min-width: min(30em, 100%)"
 
 
 class ShownTable:
@@ -108,7 +107,7 @@ def show_table(
     of its largest value need. Tables of facts (a column ``value``) and tables with ``by_row`` have it by row. Columns
     named ``metric@frames`` stand under one heading per metric. The best value of a column (or row) is bold where a
     direction is known; reference rows do not compete, and rows compete only inside their block. Published rows that
-    the frame lacks follow below, in grey only.
+    the frame lacks follow below, in grey only; published columns that it lacks and mostly empty go to the note.
 
     Parameters
     ----------
@@ -133,6 +132,8 @@ def show_table(
         raise ValueError("frame: expected unique row and column names; name every row of a table")
     columns = [*ours.columns, *(column for column in theirs.columns if column not in ours.columns)]
     columns = [c for c in columns if c in theirs.columns or not ours[c].isna().all()]
+    aside = [c for c in theirs.columns if c not in ours.columns and (theirs[c] != "").mean() < 0.5]
+    columns = [c for c in columns if c not in aside]
     decimals = _all_decimals(ours, theirs, by_row or "value" in columns)
     # a fact has no low and high, or nothing else: an empty cell says so more quietly than a dash
     sparse = {column for column in ours.columns if "value" in columns or ours[column].isna().mean() > 0.5}
@@ -158,7 +159,7 @@ def show_table(
     text.index = marks.index = [_with_unit(row, units) for row in rows]
     words = [i for i, column in enumerate(columns) if (marks[column] == "words").all()]
     text.columns = marks.columns = _headings(columns, units, frame.index.name)
-    below = _note_html(about, note, has_published=not theirs.empty)
+    below = _note_html(about, note, has_published=not theirs.empty, aside=theirs[aside] if aside else None)
     identity = hashlib.sha256(f"{item}{below}{text.to_csv()}{marks.to_csv()}".encode()).hexdigest()[:12]
     styler = text.style.format(escape=None).set_uuid(identity).set_td_classes(marks)
     wide = len(theirs.columns) > 5 or len(columns) > 6
@@ -170,7 +171,7 @@ def show_table(
         styler = styler.hide(axis="index")
     table = f'<div class="motionbook-scroll" style="overflow-x: auto">{styler.to_html()}</div>'
     note_html = f'<p class="motionbook-note" style="{_NOTE}">{below}</p>' if below else ""
-    return ShownTable(f'<div class="motionbook-shown">{table}{note_html}</div>', text.shape)
+    return ShownTable(f'<div class="motionbook-shown" style="margin: 0.6em 0 1em">{table}{note_html}</div>', text.shape)
 
 
 def _headings(columns: list[str], units: Mapping[str, str], corner: str | None):
@@ -196,7 +197,9 @@ def _group_styles(columns) -> list[dict]:
 
 
 def _with_unit(name: str, units: Mapping[str, str]) -> str:
-    return escape(name) + (f' <span class="unit">[{escape(units[name])}]</span>' if name in units else "")
+    return escape(name) + (
+        f' <span class="unit">[{escape(units[name].replace("^2", "²"))}]</span>' if name in units else ""
+    )
 
 
 def _shown_units(about: Item | None, ours, theirs) -> dict[str, str]:
@@ -243,7 +246,7 @@ def _number(value, decimals: int, is_p: bool = False) -> str:
 
 def _all_decimals(ours, theirs, by_row: bool) -> dict[tuple[str, str], int]:
     """Decimals of every cell of ours; one number for each column, or for each row."""
-    significant = 3 if len(ours.columns) > 7 else 4
+    significant = 3 if by_row or len(ours.columns) > 7 else 4
     found = {}
     for name in ours.index if by_row else ours.columns:
         cells = ours.loc[name] if by_row else ours[name]
@@ -251,7 +254,7 @@ def _all_decimals(ours, theirs, by_row: bool) -> dict[tuple[str, str], int]:
             printed = theirs.loc[name] if name in theirs.index else None
         else:
             printed = theirs[name] if name in theirs.columns else None
-        count = _decimals(cells, printed, significant)
+        count = min(_decimals(cells, printed, significant), 4 if _is_p(name) else 6)
         found |= {((name, other) if by_row else (other, name)): count for other in cells.index}
     return found
 
@@ -264,12 +267,9 @@ def _decimals(cells, printed, significant: int = 4) -> int:
     numbers = [float(v) for v in cells if _is_number(v)]
     if not numbers or all(v == round(v) for v in numbers):
         return 0
-    shown = [
-        re.match(r"[<>]?\s*-?[\d,]*\.?(\d*)(?!\d|e)", text) for text in ([] if printed is None else printed) if text
-    ]
-    shown = [len(match[1]) for match in shown if match and any(sign.isdigit() for sign in match[0])]
-    if shown:
-        return max(shown)
+    shown = [read_number(text) for text in ([] if printed is None else printed) if text]
+    if any(shown):
+        return min(6, max(0, *(round(-math.log10(2 * n.half_unit)) for n in shown if n), 0))
     largest = max(map(abs, numbers))
     if largest < 1e-6:
         return -1
@@ -318,10 +318,13 @@ def _rounded(value, decimals: int) -> float:
     return float(f"{float(value):.1e}") if decimals < 0 else round(float(value), decimals)
 
 
-def _note_html(about: Item | None, note: str, has_published: bool) -> str:
+def _note_html(about: Item | None, note: str, has_published: bool, aside=None) -> str:
     parts = [escape(note.strip())] if note.strip() else []
     if about and has_published:
         parts.append(f"Grey: as published ({escape(about.place)}).")
+        for row, cells in aside.iterrows() if aside is not None else ():
+            values = ", ".join(f"{name} {text}" for name, text in cells.items() if text)
+            parts += [f"Published besides, {escape(row)}: {escape(values)}."] if values else []
         parts += [
             f"{escape(', '.join(n for n in (p.row, p.column) if n))}: {escape(p.note)}" for p in about.problems if p.row
         ]

@@ -12,7 +12,6 @@ from motionbook.stickfigures.camera import SUPERSAMPLING, View, project
 from motionbook.stickfigures.dataset import FROZEN, LEVITATION, WINDOW, SourceMotion, mean_joint_speed, prepare
 from motionbook.stickfigures.parameters import clip_parameters
 from motionbook.stickfigures.renderer import render
-from motionbook.stickfigures.systems import draw_clip, find_clips
 from motionbook.synthesis.prompts import GROUPS, listed_prompts, released_prompts
 
 STORED_FRAME = 24
@@ -109,13 +108,6 @@ def group_strips(clips, folder: Path, moments: int) -> list[tuple[str, np.ndarra
                 color = stored["color"]
             rows.append((f"{group}\n{_wrap(row.text)}", color[_evenly(len(color), moments)]))
     return rows
-
-
-def system_strips(folder: Path, measured, moments: int) -> list[tuple[str, np.ndarray]]:
-    """Every system's version of the clip that moves most in the first system's hands, with ``moments`` frames each."""
-    chosen = measured[measured.system == measured.system.iloc[0]].sort_values("angle_path")["clip"].iloc[-1]
-    drawn = [draw_clip(path) for path in find_clips(folder, f"clips/*/{chosen}.bvh")]
-    return [(clip.system, clip.frames[_evenly(len(clip.frames), moments)]) for clip in drawn]
 
 
 def liveliest(motions: Sequence[SourceMotion]) -> SourceMotion:

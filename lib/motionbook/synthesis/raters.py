@@ -2,7 +2,8 @@
 
 The pairwise rater prefers the clip of higher quality, seen through noise and two thresholds (an ordinal probit with
 symmetric thresholds); the DSIS rater scores a distortion by a logistic curve of its strength, with a bias and an
-inconsistency of their own (the observer model of ITU-T P.910).
+inconsistency of their own (the observer model of ITU-T P.910). How visible a distortion is on its clip plays no part in
+the score: a stretched path counts the same on somebody who stands as on somebody who walks.
 """
 
 import numpy as np
