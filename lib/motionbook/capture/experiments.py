@@ -207,8 +207,17 @@ def film_unsynchronised(
     )
 
 
-def synchronise(cameras: Sequence[Camera], seen: Observations, frames_late: Sequence[float], truth: Landmarks):
+def synchronise(
+    cameras: Sequence[Camera],
+    seen: Observations,
+    frames_late: Sequence[float],
+    truth: Landmarks,
+    *,
+    max_seconds: float = 1.0,
+):
     """Offsets of an unsynchronised recording as injected and as found, and what each answer does to the points.
+
+    Offsets of up to ``max_seconds`` are searched.
 
     Returns
     -------
@@ -223,8 +232,11 @@ def synchronise(cameras: Sequence[Camera], seen: Observations, frames_late: Sequ
     late = np.asarray(frames_late, dtype=np.float64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the doubts are returned
-        motion = by_motion(seen, names=names)
-        found = by_reprojection(cameras, seen, start=motion)
+        motion = by_motion(seen, names=names, max_seconds=max_seconds)
+        # a calm performer may mislead the motion by seconds: the search also begins at the frames as they are
+        shift = round(max_seconds * seen.fps)
+        tried = [by_reprojection(cameras, seen, start=start, max_shift=shift) for start in (motion, None)]
+        found = min(tried, key=lambda clocks: float(np.nanmean(clocks.score)))
     offsets = pd.DataFrame(
         {
             "true [frames]": late - late[0],
