@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
 from motionbook import Clip, Skeleton, forward_kinematics, read_bvh, write_bvh
 from motionbook import rotations as rot
 from motionbook.skeletons import LAFAN1

@@ -11,6 +11,7 @@ seconds for this amount on a two-core server (stored figure; it is not run here)
 import time
 
 import numpy as np
+
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.inbetweening.baselines import ease, evenly

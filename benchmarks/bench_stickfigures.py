@@ -11,6 +11,7 @@ is not run here).
 import time
 
 import numpy as np
+
 from motionbook.kinematics import forward_kinematics
 from motionbook.stickfigures import Body, View, figure_motion, render, score
 from motionbook.stickfigures.figure import PARTS

@@ -14,6 +14,7 @@ import time
 from itertools import combinations
 
 import numpy as np
+
 from motionbook import rotations as rot
 from motionbook.capture import LANDMARKS, project, semicircle, side_pairs, triangulate, true_landmarks
 from motionbook.capture.cameras import normalised

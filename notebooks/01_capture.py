@@ -30,6 +30,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import display
+
 from motionbook import budgets, report
 from motionbook.capture import board_walk, experiments, recordings, semicircle, session, write_cameras
 from motionbook.capture.calibration import errors_by_camera

@@ -28,6 +28,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from IPython.display import display
+
 from motionbook import budgets, read_bvh, report
 from motionbook.capture import session
 from motionbook.cleaning import build_dataset, dataset, embedded, faults, retarget, summary

@@ -31,6 +31,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import display
+
 from motionbook import budgets, report
 from motionbook.inbetweening import baselines, evaluation, generator, inputs, naturalness, own_systems, recordings
 from motionbook.inbetweening.windows import LENGTHS

@@ -28,6 +28,7 @@ device: str = "cpu"
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
+
 from motionbook import budgets, report
 from motionbook.report import frames_figures as figures
 from motionbook.stickfigures import building, dataset, inputs, stress, systems

@@ -31,6 +31,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
+
 from motionbook import budgets, perception, report
 from motionbook.perception import inputs, simulation
 from motionbook.synthesis import raters

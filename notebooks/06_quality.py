@@ -27,6 +27,7 @@ device: str = "cpu"
 # %%
 import matplotlib.pyplot as plt
 import pandas as pd
+
 from motionbook import budgets, quality, report
 from motionbook.quality import inputs
 from motionbook.stickfigures import systems

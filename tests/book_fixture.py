@@ -9,6 +9,7 @@ from unittest import mock
 
 import nbformat
 import numpy as np
+
 from motionbook import Clip, write_bvh
 from motionbook import rotations as rot
 from motionbook.kinematics import local_rotations, world_pose

@@ -1,6 +1,7 @@
 """A small BVH file to bend, and what two equal clips share."""
 
 import numpy as np
+
 from motionbook import forward_kinematics
 from motionbook import rotations as rot
 

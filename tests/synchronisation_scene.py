@@ -1,9 +1,10 @@
 """Recordings with known clocks for the tests of synchronisation: filmed performers, sounds, lights."""
 
 import numpy as np
-from motionbook.capture import LANDMARKS, Landmarks, observe, semicircle, true_landmarks
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
+
+from motionbook.capture import LANDMARKS, Landmarks, observe, semicircle, true_landmarks
 
 
 def film(clip, offsets, rates, seconds, seed, noise=2.0, skip=2.0):

@@ -1,9 +1,10 @@
 """The performers that the synthesis tests watch, and measurements written apart from the library's own."""
 
 import numpy as np
+from scipy.spatial.transform import Rotation
+
 from motionbook.kinematics import forward_kinematics
 from motionbook.synthesis.performers import ACTIONS, action, idle, make_performer, phone
-from scipy.spatial.transform import Rotation
 
 SEED, SUBJECTS = 5, (0, 1, 2)
 ARM_JOINTS = ("LeftArm", "LeftForeArm", "RightArm", "RightForeArm")

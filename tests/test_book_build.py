@@ -8,6 +8,7 @@ import shutil
 import numpy as np
 import pytest
 from book_fixture import TITLE, make_results, waving_clip
+
 from motionbook import Clip, forward_kinematics
 from motionbook import rotations as rot
 from motionbook.report import book, pages, web

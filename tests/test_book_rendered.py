@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from motionbook.report.browser import find_chromium
 from motionbook.report.check_book import browser_problems, static_problems
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import LANDMARKS, Landmarks, assemble, fill_gaps, low_pass, observe, semicircle, true_landmarks
 from motionbook.capture.assembly import with_virtual_points

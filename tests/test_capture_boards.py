@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import look_at, project
 from motionbook.capture.boards import (

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import calibrate, camera_centre, project, semicircle
 from motionbook.capture.boards import Board, board_edges, board_points, render_board

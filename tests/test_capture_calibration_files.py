@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import camera_centre, project, read_cameras, semicircle, write_cameras
 from motionbook.capture.camera_files import CalibrationWarning, check_sizes, doubts, scale_camera, video_size

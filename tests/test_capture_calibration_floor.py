@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import camera_centre, look_at, project, semicircle
 from motionbook.capture.boards import Board, board_points

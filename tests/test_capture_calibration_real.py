@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from motionbook.capture import calibrate, camera_centre, read_cameras, triangulate
 from motionbook.capture.boards import Board, board_edges
 from motionbook.capture.bundle import bundle_adjust

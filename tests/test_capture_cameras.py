@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import Camera, camera_centre, look_at, project, read_cameras, semicircle
 from motionbook.capture.cameras import normalised

@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+
 from motionbook.capture import LANDMARKS, mediapipe_pose
 from motionbook.capture.detector import (
     build_bundle,

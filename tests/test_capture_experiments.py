@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import board_walk, experiments, semicircle, session
 from motionbook.capture.boards import board_points

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import read_bvh, write_bvh
 from motionbook.capture import (
     LANDMARKS,

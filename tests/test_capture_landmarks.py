@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook.capture import LANDMARKS, Landmarks, Observations, observe, project, semicircle, true_landmarks
 from motionbook.capture.landmarks import REALISTIC, simulate
 from motionbook.capture.occlusion import hidden, segment_distance

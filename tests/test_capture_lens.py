@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook.capture import lens
 
 MILD = (-0.02, 0.01, 0.0003, -0.0002, 0.0)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import LANDMARKS, Landmarks, assemble, look_at, low_pass, semicircle, true_landmarks
 from motionbook.capture.bones import LIMBS, SEGMENTS, rigid_bones, with_virtual_points

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from motionbook.capture import LANDMARKS, project, semicircle, true_landmarks
 from motionbook.capture.people import choose_person
 from motionbook.capture.readers import (

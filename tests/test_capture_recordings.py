@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+
 from motionbook.capture import Observations, recordings
 from motionbook.skeletons import FREEMOCAP
 

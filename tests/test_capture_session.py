@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import read_bvh
 from motionbook.capture import semicircle, session
 from motionbook.capture.export import read_trc

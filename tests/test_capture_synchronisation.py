@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from synchronisation_scene import film
+
 from motionbook.capture import Observations, camera_centre, read_cameras, triangulate
 from motionbook.capture.lags import correlate
 from motionbook.capture.synchronisation import (
@@ -19,7 +21,6 @@ from motionbook.capture.synchronisation import (
     shift_errors,
 )
 from motionbook.synthesis.performers import idle, make_performer
-from synchronisation_scene import film
 
 OFFSETS = np.array([0.0, 0.217, -0.4, 0.1134])  # 6.5, -12 and 3.4 frames at 30 fps
 SECONDS = (19, 20, 18.5, 20)

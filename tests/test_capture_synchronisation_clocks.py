@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from motionbook.capture import Observations
 from motionbook.capture.synchronisation import (
     apply,

@@ -4,9 +4,10 @@ import wave
 
 import numpy as np
 import pytest
+from synchronisation_scene import light, sound
+
 from motionbook.capture.cues import by_clap, by_flash, find_flashes
 from motionbook.capture.footage import extract_sound, list_frames, read_wav, scan_video
-from synchronisation_scene import light, sound
 
 OFFSETS = np.array([0.0, 1.2345, -0.8071, 0.0166])
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.capture import Observed, Reason, look_at, project, semicircle, triangulate
 from motionbook.capture.cameras import normalised

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook.capture import Reason, read_cameras, side_pairs, triangulate
 
 PEERS_RULES = {"max_error": 15.0, "rule": "mean", "method": "homogeneous", "undistort": False, "min_confidence": 0.3}

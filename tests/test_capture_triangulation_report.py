@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook.capture import Reason, project, semicircle, triangulate
 from motionbook.capture.triangulation_report import camera_table, keypoint_table, swap_table
 

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+
 from motionbook.capture import Observed, Reason, project, semicircle, triangulate, true_landmarks
 from motionbook.capture.session import LENS
 from motionbook.synthesis.performers import idle, make_performer

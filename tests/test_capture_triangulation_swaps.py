@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook.capture import LANDMARKS, Reason, project, semicircle, side_pairs, triangulate, true_landmarks
 from motionbook.capture.landmarks import REALISTIC, simulate
 from motionbook.capture.session import LENS

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from motionbook import read_bvh, write_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import build_dataset

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.cleaning.editing import (
     centre_first_frame,

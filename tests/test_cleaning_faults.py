@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import read_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import cut_faults, find_faults

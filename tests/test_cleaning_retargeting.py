@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 import pytest
+
 from motionbook import read_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import retarget

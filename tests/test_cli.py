@@ -1,6 +1,7 @@
 """The command line: exit codes, and one clear line for what a user got wrong."""
 
 import pytest
+
 from motionbook import __version__, cli
 
 

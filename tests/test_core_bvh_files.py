@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from motionbook import BvhError, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
 from motionbook.kinematics import constant_bones, merge_root, translation_spread

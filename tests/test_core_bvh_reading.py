@@ -5,6 +5,7 @@ import logging
 import numpy as np
 import pytest
 from bvh_samples import BODY, mended, same_motion
+
 from motionbook import BvhError, Clip, Skeleton, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
 from motionbook.bvh.header import frame_rate

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from bvh_samples import BODY
+
 from motionbook import read_bvh
 from motionbook.bvh import angles, scan
 

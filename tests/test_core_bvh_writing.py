@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bvh_samples import BODY, mended, same_motion
+
 from motionbook import Clip, Skeleton, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
 from motionbook.skeletons import LAFAN1

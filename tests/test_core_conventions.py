@@ -5,9 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import motionbook
 import numpy as np
 import pytest
+
+import motionbook
 from motionbook import Clip, Skeleton, forward_kinematics, read_bvh, write_bvh
 from motionbook import rotations as rot
 from motionbook.skeletons import CSKEL27, FREEMOCAP, LAFAN1, t_pose

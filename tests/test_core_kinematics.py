@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
 from motionbook import Clip, Skeleton, forward_kinematics
 from motionbook import rotations as rot
 from motionbook.kinematics import constant_bones, local_rotations, merge_root, translation_spread, world_pose
-from scipy.spatial.transform import Rotation
 
 PARENTS = (-1, 0, 1, 1, 3, 0, 5, 0)  # three branches from the root, one branch inside a branch
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation, Slerp
+
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.resampling import resample
 from motionbook.skeletons import CSKEL27
-from scipy.spatial.transform import Rotation, Slerp
 
 
 def random_clip(frames, fps, seed=0):

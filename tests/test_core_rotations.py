@@ -4,8 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from motionbook import rotations as rot
 from scipy.spatial.transform import Rotation, Slerp
+
+from motionbook import rotations as rot
 
 ORDERS = ["".join(p) for p in itertools.permutations("XYZ")]
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import Clip, Skeleton, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
 from motionbook.kinematics import local_rotations, world_pose

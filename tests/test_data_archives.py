@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 
 import pytest
+
 from motionbook.data.archives import unpack
 
 GOOD = {"freemocap/idle/00_idle.bvh": b"HIERARCHY\n" * 50, "lafan/idle/00_idle.bvh": b"MOTION\n", "leer/ä b.txt": b""}

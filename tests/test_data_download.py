@@ -7,6 +7,7 @@ from io import BytesIO
 
 import pytest
 from faulty_server import Page, faulty_server
+
 from motionbook.data.catalogue import RECORDS, catalogue, data_home
 from motionbook.data.download import fetch, verify
 from motionbook.data.layouts import open_dataset

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from faulty_server import Page, faulty_server
+
 from motionbook.data.catalogue import RECORDS
 from motionbook.data.download import fetch, verify
 from motionbook.data.hub import hub_arguments

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import forward_kinematics, read_bvh, write_bvh
 from motionbook import rotations as rot
 from motionbook.clip import Clip

@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+
 from motionbook.data.catalogue import find_manifest, list_manifests
 from motionbook.data.manifests import CHAPTERS, load_manifest
 from motionbook.data.published import published_item

@@ -1,6 +1,7 @@
 """Folds: whole people, everybody tested once."""
 
 import pytest
+
 from motionbook.data.layouts import open_dataset
 from motionbook.data.splits import (
     LAFAN1_FOLD,

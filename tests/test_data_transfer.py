@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 from faulty_server import Page, faulty_server
+
 from motionbook.data.transfer import download_file
 
 BODY = np.random.default_rng(7).bytes(300_000)

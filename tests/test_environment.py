@@ -50,7 +50,8 @@ def test_every_requirement_is_pinned_within_its_range(project):
 def test_conda_pip_part_installs_the_package_with_all_extras(project, conda):
     pip = next(line for line in conda if isinstance(line, dict))["pip"]
     extras = set(re.search(r"\[(.*)\]", pip[-1]).group(1).split(","))
-    assert extras == set(project["optional-dependencies"])
+    # mediapipe itself comes without its own requirements, by a second command that no requirements file can hold
+    assert extras == set(project["optional-dependencies"]) - {"mediapipe"}
     makefile = (ROOT / "Makefile").read_text()
     assert set(re.search(r"^EXTRAS := (.*)$", makefile, re.MULTILINE).group(1).split(",")) == extras
     assert pip[0].split() == ["--constraint", "constraints.txt"]

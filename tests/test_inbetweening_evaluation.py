@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_inbetweening_windows import random_clip
+
 from motionbook.bvh import read_bvh
 from motionbook.inbetweening import evaluation
 from motionbook.inbetweening.baselines import BASELINES, LocalPose
 from motionbook.inbetweening.evaluation import evaluate, evaluate_folds, published_table, summarise, world
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.windows import STATISTICS, make_windows
-from test_inbetweening_windows import random_clip
 
 # Published with LaFAN1's evaluator (its tests and read-me): 5, 15, 30, 45 frames
 LAFAN1_TABLE = {

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from test_inbetweening_windows import random_clip
+
 from motionbook import rotations as rot
 from motionbook.bvh import read_bvh
 from motionbook.inbetweening.baselines import slerp, slerp_q
@@ -18,7 +20,6 @@ from motionbook.inbetweening.generator import (
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.windows import make_windows
 from motionbook.kinematics import forward_kinematics
-from test_inbetweening_windows import random_clip
 
 
 def test_convention_key_frames():

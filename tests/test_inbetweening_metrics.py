@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from test_inbetweening_windows import random_clip
+
 from motionbook import rotations as rot
 from motionbook.bvh import read_bvh
 from motionbook.clip import Clip, Skeleton
@@ -12,7 +14,6 @@ from motionbook.inbetweening.evaluation import position_moments, position_statis
 from motionbook.inbetweening.metrics import continuous_signs, l2p, l2q, npss, npss_terms
 from motionbook.inbetweening.windows import BENCHMARK, LENGTHS, STATISTICS, make_windows
 from motionbook.skeletons import LAFAN1
-from test_inbetweening_windows import random_clip
 
 NAMES = {"0-velocity": "zero_velocity", "SLERP": "interpolation", "SLERP-Q": "quadratic_f64_t"}
 

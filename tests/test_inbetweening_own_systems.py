@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from test_inbetweening_windows import random_clip
+
 from motionbook.bvh import read_bvh, write_bvh
 from motionbook.inbetweening.generator import choose_spans, write_clips
 from motionbook.inbetweening.own_systems import take_systems
 from motionbook.inbetweening.recordings import Recording
 from motionbook.stickfigures.systems import find_clips
-from test_inbetweening_windows import random_clip
 
 
 @pytest.fixture

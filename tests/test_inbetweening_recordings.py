@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from test_inbetweening_windows import random_clip
+
 from motionbook.bvh import write_bvh
 from motionbook.inbetweening import inputs
 from motionbook.inbetweening.baselines import slerp
@@ -12,7 +14,6 @@ from motionbook.inbetweening.generator import choose_spans, write_clips
 from motionbook.inbetweening.recordings import read_recordings, select
 from motionbook.inbetweening.windows import make_windows
 from motionbook.kinematics import forward_kinematics
-from test_inbetweening_windows import random_clip
 
 
 @pytest.fixture
@@ -85,6 +86,7 @@ def test_figures_draw_the_windows(folder):
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+
     from motionbook.report import inbetweening_figures as figures
 
     _, recordings, folds = read_recordings(folder, groups=["idle"])

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.bvh import read_bvh
 from motionbook.clip import Clip, Skeleton

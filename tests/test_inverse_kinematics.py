@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.inverse_kinematics import place_limb_end, two_bone_ik, two_bone_pose

@@ -6,6 +6,7 @@ from pathlib import Path
 import matplotlib.figure
 import pandas as pd
 import pytest
+
 from motionbook import report
 from motionbook.data.published import load_published, published_item
 from motionbook.report.ledger import (

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from motionbook.notebooks import render_ipynb
 from motionbook.report.provenance import CHAPTERS
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+
 from motionbook.perception import bootstrap_elo, exclude, fit_elo, mos, pair_differences, read_ratings, read_responses
 from motionbook.perception.elo import elo_from_wins, is_connected, win_rate_from_wins
 from motionbook.perception.inputs import source_names, study_facts

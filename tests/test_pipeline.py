@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from motionbook import pipeline
 from motionbook.files import held
 from motionbook.notebooks import render_ipynb, sync_notebooks

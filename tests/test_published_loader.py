@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from motionbook.data import locations
 from motionbook.data.published import load_published, published_item, read_number
 

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+
 from motionbook import report
 
 

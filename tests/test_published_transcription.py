@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from motionbook.data.published import load_published, published_item
 
 

@@ -6,10 +6,11 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy import stats
+
 from motionbook.budgets import _SIZES
 from motionbook.data.published import load_published, papers, published_item, read_number
 from motionbook.report import published_frame
-from scipy import stats
 
 
 def value(item: str, row: str, column: str | None = None) -> float:

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial import cKDTree
+
 from motionbook import quality, rotations, skeletons
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics, local_rotations
@@ -17,7 +19,6 @@ from motionbook.quality.features import (
     surface_distances,
     surface_speed,
 )
-from scipy.spatial import cKDTree
 
 
 def standing(frames=60, fps=30.0) -> Clip:

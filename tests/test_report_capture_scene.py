@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from motionbook.capture import board_walk, camera_centre, project, semicircle, session
 from motionbook.report import capture_scene, player
 from motionbook.report.players import Prop

@@ -2,10 +2,11 @@
 
 import warnings
 
-import motionbook
 import numpy as np
 import pytest
 from book_fixture import waving_clip
+
+import motionbook
 from motionbook import Clip, Skeleton, drawing
 from motionbook import rotations as rot
 from motionbook.raster import rounded_cones

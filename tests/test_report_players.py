@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from book_fixture import waving_clip
+
 from motionbook import Clip, forward_kinematics
 from motionbook import rotations as rot
 from motionbook.report import players, web

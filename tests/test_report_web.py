@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+
 from motionbook.report import web
 
 

@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+
 from motionbook import pipeline
 from motionbook.files import sha256
 from motionbook.report.provenance import CHAPTERS

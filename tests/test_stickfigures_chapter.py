@@ -6,6 +6,7 @@ from dataclasses import replace
 import matplotlib
 import numpy as np
 import pytest
+
 from motionbook import report
 from motionbook.data.published import published_item
 from motionbook.report import frames_figures

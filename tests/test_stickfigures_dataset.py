@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from motionbook.bvh import write_bvh
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics, local_rotations

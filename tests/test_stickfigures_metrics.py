@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from motionbook.stickfigures import clip_parameters, corrupt, figure_motion, render, scale_bones, score
 from motionbook.stickfigures.corruption import STRUCTURAL, TEMPORAL
 from motionbook.stickfigures.figure import LIMBS, PALETTE

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from motionbook.skeletons import CSKEL27
 from motionbook.stickfigures import Body, View, clip_parameters, figure_motion, render, scale_bones
 from motionbook.stickfigures.camera import project

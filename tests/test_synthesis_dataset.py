@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
+
 from motionbook import rotations as rot
 from motionbook.bvh import read_bvh
 from motionbook.clip import Clip

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from synthesis_cast import SEED, SUBJECTS, everything, largest_correlation, places
+
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
 from motionbook.skeletons import LAFAN1, t_pose
 from motionbook.synthesis import anatomy
 from motionbook.synthesis.performers import ACTIONS, action, idle, make_performer, phone
-from synthesis_cast import SEED, SUBJECTS, everything, largest_correlation, places
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from motionbook.clip import Clip
 from motionbook.inbetweening.evaluation import position_moments, position_statistics
 from motionbook.inbetweening.naturalness import compare_idle, idle_statistics, recorded_statistics, reference_clips

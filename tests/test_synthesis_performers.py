@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics, local_rotations
 from motionbook.skeletons import LAFAN1, t_pose
