@@ -242,7 +242,7 @@ conditions = {
 }
 note = report.sentences("subject 00, four cameras", run.data_label)
 for name, table in conditions.items():
-    report.save_table(run, f"capture_{name}", table, note=note)
+    report.save_table(run, f"capture_by_{name}", table, note=note)
     display(report.show_table(table, note=note))
 
 # %% mystnb={"figure": {"name": "fig-conditions", "caption": "Mean error of the landmarks as triangulated and of the finished clip's joints, by number of cameras, by the detector's noise and faults, and by what is believed of the cameras."}}
