@@ -11,7 +11,7 @@ BUDGETS = ("smoke", "reduced", "full")
 _SIZES = {
     # pictures of the calibration board by each camera
     "01_capture": {
-        "smoke": {"subjects": 2, "seconds": 10.0, "cameras": (2, 3, 4, 6, 8), "board_pictures": 11},
+        "smoke": {"subjects": 2, "seconds": 10.0, "cameras": (2, 3, 4, 6, 8), "board_pictures": 13},
         "reduced": {"subjects": 10, "seconds": 30.0, "cameras": (2, 3, 4, 5, 6, 7, 8), "board_pictures": 25},
         "full": {"subjects": 50, "seconds": 120.0, "cameras": (2, 3, 4, 5, 6, 7, 8), "board_pictures": 60},
     },

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from motionbook import rotations as rot
-from motionbook.capture.boards import Board, render_board
+from motionbook.capture.boards import Board, opencv, render_board
 from motionbook.capture.calibration import Calibration, calibrate
 from motionbook.capture.cameras import Camera, camera_centre, project
 from motionbook.capture.floor import place_on_board
@@ -26,9 +26,10 @@ def walk(pictures: int, seed: int, board: Board = BOARD) -> tuple[np.ndarray, np
         raise ValueError(f"pictures: expected at least 2, the first shows the board on the floor, got {pictures}")
     rng = np.random.default_rng(seed)
     count = pictures - 1
-    place = np.linspace(-1, 1, 2 * count + 1)[1::2] * np.deg2rad(60)
-    away = rng.uniform(0.0, 1.3, count)
-    yaw = np.concatenate([[0.0], 0.8 * place + rng.uniform(-0.35, 0.35, count)])
+    # from one end of the cameras' arc to the other and slower there, since the cameras in the middle see both halves
+    place = np.deg2rad(62.0) * np.sin(0.5 * np.pi * np.linspace(-1, 1, 2 * count + 1)[1::2])
+    away = rng.uniform(0.0, 1.1, count)
+    yaw = np.concatenate([[0.0], place + rng.uniform(-0.3, 0.3, count)])
     # upright the printed side looks along +Z; tipped back by a quarter turn it looks up
     tilt = np.concatenate([[-np.pi / 2], rng.uniform(-0.5, 0.5, count)])
     roll = np.concatenate([[0.0], rng.uniform(-0.5, 0.5, count)])
@@ -65,8 +66,15 @@ def calibrate_room(pictures: Mapping[str, Sequence[np.ndarray]], *, board: Board
     The calibrated world is the cameras' own when the first picture shows the board in its middle, as `walk` does: what
     is left between the two is the calibration's error.
     """
-    found = calibrate(board, pictures)
-    return place_on_board(found, found.sightings.frames[0])
+    cv2 = opencv()
+    threads = cv2.getNumThreads()
+    # OpenCV's calibration adds up in the order its threads finish, and equal runs must give equal bytes
+    cv2.setNumThreads(1)
+    try:
+        found = calibrate(board, pictures)
+        return place_on_board(found, found.sightings.frames[0])
+    finally:
+        cv2.setNumThreads(threads)
 
 
 def camera_errors(found: Sequence[Camera], true: Sequence[Camera]):
