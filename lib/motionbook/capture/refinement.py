@@ -26,23 +26,23 @@ def refine(rig: dlt.Rig, bent, weight, places, *, rounds: int = 10, tolerance: f
         Metres; points whose last step is shorter are done.
     """
     places = places.copy()
-    todo = np.flatnonzero(np.isfinite(places[0]))
+    active = np.flatnonzero(np.isfinite(places[0]))
     damping = np.full(places.shape[1], 1e-6)
     cost = np.full(places.shape[1], np.nan)
-    cost[todo] = _cost(rig, bent[:, :, todo], weight[:, todo], places[:, todo])
+    cost[active] = _cost(rig, bent[:, :, active], weight[:, active], places[:, active])
     for _ in range(rounds):
-        if not len(todo):
+        if not len(active):
             break
-        seen, w, start = bent[:, :, todo], weight[:, todo], places[:, todo]
+        seen, w, start = bent[:, :, active], weight[:, active], places[:, active]
         normal, slope = _normal_equations(rig, seen, w, start)
-        normal[:, [0, 1, 2], [0, 1, 2]] *= (1.0 + damping[todo])[:, None]
+        normal[:, [0, 1, 2], [0, 1, 2]] *= (1.0 + damping[active])[:, None]
         step = -np.linalg.solve(normal, slope[..., None])[..., 0].T
         new = _cost(rig, seen, w, start + step)
-        better = new <= cost[todo]
-        places[:, todo[better]] += step[:, better]
-        cost[todo[better]] = new[better]
-        damping[todo] *= np.where(better, 0.1, 100.0)
-        todo = todo[np.abs(step).max(axis=0) > tolerance]
+        better = new <= cost[active]
+        places[:, active[better]] += step[:, better]
+        cost[active[better]] = new[better]
+        damping[active] *= np.where(better, 0.1, 100.0)
+        active = active[np.abs(step).max(axis=0) > tolerance]
     return places
 
 
