@@ -93,7 +93,8 @@ plt.show()
 
 # %%
 errors = errors_by_camera(calibration).join(board_walk.camera_errors(cameras, true_cameras))
-note = report.sentences("board rendered through the embedded cameras", "from focal length on: distance from the truth")
+words = "board rendered through the embedded cameras", "from focal length on: distance from the truth"
+note = report.sentences(*words, run.data_label)
 report.save_table(run, "capture_calibration", errors, note=note)
 report.show_table(errors, note=note)
 
