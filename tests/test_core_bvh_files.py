@@ -11,6 +11,10 @@ import pytest
 
 from motionbook import BvhError, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
+from motionbook.bvh.angles import channel_rotations
+from motionbook.bvh.header import ROTATION
+from motionbook.bvh.read import _read_numbers
+from motionbook.bvh.write import file_decimals
 from motionbook.kinematics import constant_bones, merge_root, translation_spread
 from motionbook.resampling import resample
 
@@ -125,6 +129,26 @@ def test_real_files_are_written_back_as_they_were(number, real, tmp_path):
             assert np.allclose(
                 [e.offset for e in second.header.ends], [e.offset for e in report.header.ends], atol=1e-6
             )
+
+
+@pytest.mark.parametrize("number", REAL)
+def test_real_files_keep_their_decimals_and_the_text_of_their_frame_time(number, real, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if number == "30" else "error")
+        clip, report = read_bvh_report(real(number))
+    offset_digits, digits = file_decimals(real(number))
+    path = write_bvh(clip, tmp_path / "again.bvh", like=report, decimals="like")
+    (header, numbers), (source, wanted) = _read_numbers(path), _read_numbers(real(number))
+    assert header.frame_time == source.frame_time
+    assert np.abs(np.subtract(header.offsets, source.offsets)).max() < 1e-12
+    places = [column for start, row in source.columns for column, c in enumerate(row, start) if c < ROTATION]
+    assert np.abs(numbers[:, places] - wanted[:, places]).max(initial=0.0) < 1e-12
+    half = 0.501 * 10.0**-digits
+    turned, truth = (channel_rotations(source, rows) for rows in (numbers, wanted))
+    assert np.rad2deg(rot.angle_between(turned, truth)).max() < 3 * half + 1e-9
+    text = path.read_text(encoding="utf-8")
+    assert all(len(word.partition(".")[2]) == digits for word in text.splitlines()[-1].split())
+    assert all(len(word.partition(".")[2]) == offset_digits for word in text.partition("OFFSET ")[2].split()[:3])
 
 
 def test_like_takes_a_path_and_the_readers_own_guesses(real, tmp_path):

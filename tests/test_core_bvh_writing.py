@@ -6,6 +6,9 @@ from bvh_samples import BODY, mended, same_motion
 
 from motionbook import Clip, Skeleton, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
+from motionbook.bvh import write
+from motionbook.bvh.read import _read_numbers
+from motionbook.bvh.text import rows_text, rows_text_slowly
 from motionbook.skeletons import LAFAN1
 
 
@@ -63,6 +66,73 @@ def test_decimals_set_the_digits(tmp_path):
     text = write_bvh(lafan_clip(2), tmp_path / "a.bvh", decimals=3).read_text()
     assert all(len(number.split(".")[1]) == 3 for number in text.splitlines()[-1].split())
     assert "OFFSET 0.103 1.858 10.549" in text
+
+
+def test_exact_decimals_give_back_every_bit(tmp_path):
+    clip = lafan_clip(5)
+    path = write_bvh(clip, tmp_path / "a.bvh", decimals="exact")
+    values = write._values(clip, write._own_layout(clip, "ZYX"), LAFAN1.offsets / 0.01, np.eye(3), 0.01, "replace")
+    rows = path.read_text().partition("Frame Time:")[2].splitlines()[1:]
+    assert np.array_equal([[float(word) for word in row.split()] for row in rows], values)
+    assert "e" not in "".join(rows)
+    assert np.array_equal(_read_numbers(path)[1], values)
+
+
+def test_decimals_are_those_of_the_file_like_counted_with_exponents(save, tmp_path):
+    path = save(
+        mended(("OFFSET 0 80 0", "OFFSET 0 80.25 5E-5"), ("5 90 0 0 0 0 10 20 30", "5 90 0 0 0 0 10.125 20 3e+1"))
+    )
+    assert write.file_decimals(path) == (5, 3)
+    written = write_bvh(read_bvh(path), tmp_path / "b.bvh", like=path, decimals="like").read_text()
+    assert "OFFSET 0.00000 80.25000 0.00005" in written
+    assert written.splitlines()[-1] == "5.000 90.000 0.000 0.000 0.000 0.000 10.125 20.000 30.000 0.000 0.000 0.000"
+
+
+@pytest.mark.parametrize("decimals", ["all", -1, 2.5, True, "like"])
+def test_decimals_that_mean_nothing_are_refused(decimals, tmp_path):
+    words = "needs like=" if decimals == "like" else "expected a whole number from 0"
+    with pytest.raises(ValueError, match=words):
+        write_bvh(lafan_clip(2), tmp_path / "a.bvh", decimals=decimals)
+
+
+def test_the_frame_time_of_like_is_kept_only_for_its_rate(save, tmp_path):
+    path = save(mended(("0.033333", "0.03333333")))
+    clip, report = read_bvh_report(path)
+    assert clip.fps == 30
+    assert "Frame Time: 0.03333333\n" in write_bvh(clip, tmp_path / "b.bvh", like=report).read_text()
+    slower = Clip(clip.skeleton, clip.root_positions, clip.rotations, 25.0)
+    assert "Frame Time: 0.040000\n" in write_bvh(slower, tmp_path / "b.bvh", like=report).read_text()
+
+
+@pytest.mark.parametrize("up", ["Z", "-Y", "-Z"])
+def test_another_up_axis_is_written_and_turned_back_by_the_reader(up, tmp_path):
+    clip = lafan_clip()
+    path = write_bvh(clip, tmp_path / "a.bvh", up=up, decimals=9)
+    same_motion(read_bvh(path, 0.01, "replace", up), clip, 1e-8, 1e-9)
+    axis = "XYZ".index(up[-1])
+    raw = read_bvh(path, 0.01, "replace", "file")
+    assert np.allclose(raw.root_positions[:, axis] * (-1 if up[0] == "-" else 1), clip.root_positions[:, 1], atol=1e-8)
+    with pytest.raises(ValueError, match="up: expected one of Y, -Y, Z, -Z, got 'X'"):
+        write_bvh(clip, tmp_path / "a.bvh", up="X")
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2, 3, 6, 9, 12, 15, 17])
+def test_rows_are_the_bytes_that_pythons_formatting_gives(decimals):
+    rng = np.random.default_rng(decimals)
+    values = rng.standard_normal((500, 12)) * 10.0 ** rng.integers(-12, 9, (500, 12))
+    halves = rng.integers(-2000, 2000, (200, 12)) * 0.5 * 10.0**-decimals  # ties, and what is nearly one
+    small = np.array([[0.0, -0.0, 1e-300, -1e-300, 0.5, -0.5, 1.5, 2.5, 9.9999999, -99.9999995, 1e9, -1e9]])
+    table = np.concatenate([values, halves, small])
+    row = " ".join([f"%.{decimals}f"] * 12) + "\n"
+    wanted = "".join(row % tuple(line) for line in (np.round(table, decimals) + 0.0).tolist()).encode()
+    assert b"".join(rows_text(table, decimals)) == wanted
+    assert b"".join(rows_text_slowly(table, decimals)) == wanted
+
+
+def test_numbers_too_large_for_whole_ones_are_formatted_all_the_same():
+    table = np.array([[2.0**35, -1e10], [0.25, 4503599627.5]])
+    wanted = b"34359738368.000000 -10000000000.000000\n0.250000 4503599627.500000\n"
+    assert b"".join(rows_text(table, 6)) == wanted
 
 
 @pytest.mark.parametrize("fps", [24, 25, 29.476, 30, 30000 / 1001, 59.94, 60, 100, 120, 7.3])
@@ -146,16 +216,14 @@ def test_names_a_bvh_file_cannot_hold_are_refused(name, tmp_path):
 
 
 def test_an_unfinished_file_never_replaces_a_whole_one(tmp_path, monkeypatch):
-    from motionbook.bvh import write
-
     path = write_bvh(lafan_clip(), tmp_path / "a.bvh")
     before = path.read_bytes()
 
     def stops(*_):
-        yield "1 2 3"
+        yield b"1 2 3"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(write, "_rows", stops)
+    monkeypatch.setattr(write, "rows_text", stops)
     with pytest.raises(KeyboardInterrupt):
         write_bvh(lafan_clip(seed=2), path)
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]

@@ -175,13 +175,18 @@ def to_euler(q, order: str) -> np.ndarray:
     """
     i, j, k = (AXES[letter] for letter in check_order(order))
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
-    m = to_matrix(q)
-    first = np.arctan2(-sign * m[..., j, k], m[..., k, k])
-    c, s = np.cos(first)[..., None], sign * np.sin(first)[..., None]
-    row_j = c * m[..., j, :] + s * m[..., k, :]
-    row_k = -s * m[..., j, :] + c * m[..., k, :]
-    second = np.arctan2(sign * m[..., i, k], row_k[..., k])
-    third = np.arctan2(sign * row_j[..., i], row_j[..., j])
+    w, *v = np.ascontiguousarray(np.moveaxis(np.asarray(q, dtype=np.float64), -1, 0))
+
+    def across(a, b):  # element (a, b) of the matrix
+        turn = w * v[3 - a - b]
+        return 2 * (v[a] * v[b] - turn) if (b - a) % 3 == 1 else 2 * (v[a] * v[b] + turn)
+
+    jk, kk = across(j, k), 1 - 2 * (v[i] * v[i] + v[j] * v[j])
+    first = np.arctan2(-sign * jk, kk)
+    c, s = np.cos(first), sign * np.sin(first)
+    second = np.arctan2(sign * across(i, k), -s * jk + c * kk)
+    jj = 1 - 2 * (v[i] * v[i] + v[k] * v[k])
+    third = np.arctan2(sign * (c * across(j, i) + s * across(k, i)), c * jj + s * across(k, j))
     return np.stack([first, second, third], axis=-1)
 
 

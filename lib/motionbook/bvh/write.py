@@ -1,22 +1,32 @@
 """From a Clip to a BVH file, in LaFAN1's form or in that of another file."""
 
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.bvh.guess import TURNS
-from motionbook.bvh.header import ROTATION, EndSite, Header, frame_rate
+from motionbook.bvh.header import ROTATION, EndSite, Header, frame_rate, parse_header
 from motionbook.bvh.read import BvhReport, read_bvh_report, turn_basis
+from motionbook.bvh.text import exact_text, rounded, rows_text, rows_text_exactly
 from motionbook.clip import Clip
 from motionbook.files import write_whole
 
 _LETTERS = "XYZ"
-_BLOCK = 1 << 14
+_MOST_DECIMALS = 12  # a degree or centimetre of float64 has no more that mean anything
 
 
 def write_bvh(
-    clip: Clip, path, like=None, *, metres_per_unit: float = 0.01, order: str = "ZYX", decimals: int = 6
+    clip: Clip,
+    path,
+    like=None,
+    *,
+    metres_per_unit: float = 0.01,
+    order: str = "ZYX",
+    decimals: int | str = 6,
+    up: str = "Y",
 ) -> Path:
     """Write a clip as BVH.
 
@@ -27,41 +37,90 @@ def write_bvh(
         Written whole or not at all; equal clips give equal bytes whatever the locale.
     like : path or BvhReport, optional
         A file, or the report ``read_bvh_report`` gave for it, whose joint names, channel orders, end sites, up axis,
-        unit and positions rule are kept. Its skeleton must have the same tree. A path is read with the reader's own
-        guesses; pass the report when the file was read with other options.
-    metres_per_unit, order : float, str
-        Without ``like``: unit (centimetres) and order of the rotation channels. The root has six channels with
-        absolute positions and OFFSET 0; a joint has positions as well only where ``clip.translations`` differ from
-        its offset.
-    decimals : int
-        Digits behind the point.
+        unit and positions rule are kept, and the text of its frame time where the clip has the rate it stands for. Its
+        skeleton must have the same tree. A path is read with the reader's own guesses; pass the report when the file
+        was read with other options.
+    metres_per_unit, order, up : float, str, str
+        Without ``like``: unit (centimetres), order of the rotation channels and up axis ("Y", "Z", "-Y" or "-Z"). The
+        root has six channels with absolute positions and OFFSET 0; a joint has positions as well only where
+        ``clip.translations`` differ from its offset.
+    decimals : int, "like" or "exact"
+        Digits behind the point. "like": as many as the file ``like`` has, in its OFFSETs and in its rows, 12 at most.
+        "exact": for every number the fewest that read back to the same float64.
 
     Returns
     -------
     Path
+
+    Raises
+    ------
+    ValueError
+        When the clip has no frame, a name that a BVH file cannot hold, or motion that ``like`` has no channel for.
     """
     if not len(clip):
         raise ValueError("clip: expected at least one frame, got none; a BVH file without rows cannot be read")
-    if like is None:
-        header, turn, scale, rule = _own_layout(clip, order), TURNS["Y"], float(metres_per_unit), "replace"
+    report = like if like is None or isinstance(like, BvhReport) else read_bvh_report(like)[1]
+    digits = _digits(decimals, report)
+    if report is None:
+        if up not in TURNS:
+            raise ValueError(f"up: expected one of {', '.join(TURNS)}, got {up!r}")
+        header, turn, scale, rule = _own_layout(clip, order), TURNS[up], float(metres_per_unit), "replace"
     else:
-        report = like if isinstance(like, BvhReport) else read_bvh_report(like)[1]
         header, scale, rule = _borrowed_layout(clip, report), report.metres_per_unit, report.positions
         turn = TURNS["Y"] if report.up == "file" else TURNS[report.up]
     offsets, ends = clip.skeleton.offsets @ turn / scale, header.ends
-    if like is None:
+    if report is None:
         offsets[0] = 0.0
-        ends = tuple(end._replace(offset=np.array(end.offset) / scale) for end in ends)
+        ends = tuple(end._replace(offset=np.array(end.offset) @ turn / scale) for end in ends)
     values = _values(clip, header, offsets, turn, scale, rule)
-    text = _hierarchy(header, offsets, ends, decimals)
-    text += f"MOTION\nFrames: {len(clip)}\nFrame Time: {_frame_time(clip.fps)}\n"
+    time = _frame_time(clip.fps)
+    if report is not None and frame_rate(header.frame_time) == clip.fps:
+        time = header.frame_time
+    text = _hierarchy(header, offsets, ends, digits.offsets)
+    text += f"MOTION\nFrames: {len(clip)}\nFrame Time: {time}\n"
+    rows = rows_text_exactly(values) if digits.rows is None else rows_text(values, digits.rows)
 
     def write(temporary: Path) -> None:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.writelines(_rows(values, decimals))
+        with open(temporary, "wb") as file:
+            file.write(text.encode())
+            file.writelines(rows)
 
     return write_whole(path, write)
+
+
+class _Digits(NamedTuple):
+    """Decimals of the OFFSETs and of the rows; None for as many as it takes."""
+
+    offsets: int | None
+    rows: int | None
+
+
+def _digits(decimals, report: BvhReport | None) -> _Digits:
+    if decimals == "exact":
+        return _Digits(None, None)
+    if decimals == "like":
+        if report is None:
+            raise ValueError('decimals: "like" needs like=, the file whose decimals are meant')
+        return _Digits(*file_decimals(report.path))
+    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or not 0 <= decimals <= 300:
+        raise ValueError(f'decimals: expected a whole number from 0, "like" or "exact", got {decimals!r}')
+    return _Digits(int(decimals), int(decimals))
+
+
+def file_decimals(path) -> tuple[int, int]:
+    """Most digits behind the point in the OFFSETs and in the rows of a BVH file, 12 at most.
+
+    Digits of a number with an exponent are counted as they would stand without it.
+    """
+    data = Path(path).read_bytes()
+    at = parse_header(data.removeprefix(b"\xef\xbb\xbf"), Path(path).name).body_start
+    offsets = b" ".join(re.findall(rb"OFFSET([^A-Za-z{}]*(?:[eE][+-]?\d+[^A-Za-z{}]*)*)", data[:at], re.IGNORECASE))
+    return _most_decimals(offsets), _most_decimals(data[at:])
+
+
+def _most_decimals(text: bytes) -> int:
+    found = re.findall(rb"(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?=\s|$)", text)
+    return min(max((len(d) - int(e or 0) for d, e in found if d or e), default=0), _MOST_DECIMALS)
 
 
 def _own_layout(clip: Clip, order: str) -> Header:
@@ -147,11 +206,13 @@ def _frame_time(fps: float) -> str:
     return short if frame_rate(short) == fps else repr(1 / fps)
 
 
-def _hierarchy(header: Header, offsets: np.ndarray, ends: tuple[EndSite, ...], decimals: int) -> str:
+def _hierarchy(header: Header, offsets: np.ndarray, ends: tuple[EndSite, ...], decimals: int | None) -> str:
     lines = ["HIERARCHY"]
 
     def numbers(vector) -> str:
-        return " ".join(f"{x:.{decimals}f}" for x in _rounded(np.asarray(vector, dtype=np.float64), decimals))
+        if decimals is None:
+            return " ".join(exact_text(float(x)) for x in vector)
+        return " ".join(f"{x:.{decimals}f}" for x in rounded(np.asarray(vector, dtype=np.float64), decimals))
 
     depth = {-1: -1}
     open_joints: list[int] = []
@@ -190,17 +251,3 @@ def depth_first(parents: tuple[int, ...]) -> list[int]:
         order.append(waiting.pop())
         waiting.extend(reversed(children.get(order[-1], ())))
     return order
-
-
-def _rounded(values: np.ndarray, decimals: int) -> np.ndarray:
-    # adding zero turns -0.0, which would be written with its sign, into 0.0
-    return np.round(values, decimals) + 0.0
-
-
-def _rows(values: np.ndarray, decimals: int):
-    """Text of the rows, a few thousand numbers at a time: one % per block is the fastest formatting Python has."""
-    row = " ".join([f"%.{decimals}f"] * values.shape[1]) + "\n"
-    step = max(1, _BLOCK // values.shape[1])
-    for first in range(0, len(values), step):
-        block = _rounded(values[first : first + step], decimals)
-        yield row * len(block) % tuple(block.ravel().tolist())
