@@ -7,6 +7,7 @@ lie between.
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,8 @@ import numpy as np
 from motionbook import rotations as rot
 from motionbook.clip import Skeleton
 from motionbook.kinematics import local_rotations, world_pose
+from motionbook.rig_names import LIMBS, SIDES, check_name_map, match_known_rig, without_prefix
 from motionbook.skeletons import LAFAN1, is_staystill, t_pose
-
-SIDES = ("left", "right")
-LIMBS = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
 
 # Words of a joint name once side, separators and digits at the end are gone, most telling first.
 _WORDS = {
@@ -48,8 +47,25 @@ class Rig(NamedTuple):
     limbs: dict[tuple[str, str], int]
 
 
-def find_rig(skeleton: Skeleton) -> Rig:
+class RigFinding(NamedTuple):
+    """A rig and how it was found: its name, why each part is the joint it is, and the parts there are none of."""
+
+    rig: Rig
+    name: str
+    reasons: dict[tuple, str]
+    missing: tuple[str, ...]
+
+
+def find_rig(skeleton: Skeleton, names: Mapping[str, str] | None = None, *, armless: bool = False) -> Rig:
     """The body parts of a humanoid skeleton from its joint names.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    names : mapping, optional
+        Joint of this skeleton to joint of LaFAN1; overrides what the names would say.
+    armless : bool
+        Take a skeleton without arms, too; its ``limbs`` then lack them.
 
     Raises
     ------
@@ -57,42 +73,116 @@ def find_rig(skeleton: Skeleton) -> Rig:
         When hips, thighs, shins, feet, upper arms or forearms cannot be told from the names; it lists what was not
         found and the names there are.
     """
-    words = [_side_and_word(name) for name in _without_prefix(skeleton.names)]
-    limbs = {}
+    return explain_rig(skeleton, names, armless=armless).rig
+
+
+def explain_rig(skeleton: Skeleton, names: Mapping[str, str] | None = None, *, armless: bool = False) -> RigFinding:
+    """As `find_rig`, with the reasons.
+
+    A rig of `motionbook.rig_names.KNOWN_RIGS` whose joints are all there is taken as it stands; any other skeleton is
+    read word by word. Spine and neck are always the joints that lie between.
+    """
+    known, parts = match_known_rig(skeleton)
+    guessed, middle = _parts_by_words(skeleton)
+    reasons = {part: f"named so in {known.name}" for part in parts} if known else {}
+    if known is None:
+        parts = guessed
+        reasons = {part: "by the words of its name" for part in parts}
+    given = check_name_map(skeleton, names) if names else {}
+    for part, joints in given.items():
+        if part not in (("spine",), ("neck",)):
+            for other in [p for p, joint in parts.items() if joint == joints[0]]:
+                del parts[other]
+            parts[part] = joints[0]
+            reasons[part] = "given"
+    thighs = [parts.get((side, "thigh")) for side in SIDES]
+    if ("hips",) not in parts and None not in thighs and 0 not in thighs:
+        left, right = (_ancestors(skeleton, joint) for joint in thighs)
+        parts["hips",] = next(joint for joint in left if joint in set(right))
+        reasons["hips",] = "carries both thighs"
+    limbs = {part: joint for part, joint in parts.items() if len(part) == 2}
+    _check_required(skeleton, parts, limbs, armless)
+    hips, head = parts["hips",], parts.get(("head",))
+    spine, neck, head, why = _trunk(skeleton, hips, head, limbs, middle)
+    for chain in ("spine", "neck"):
+        if (chain,) in given:
+            spine, neck = (given["spine",], neck) if chain == "spine" else (spine, given["neck",])
+            why = {**why, chain: "given"}
+    reasons.update({(chain,): why[chain] for chain in ("spine", "neck") if chain in why})
+    if head is not None:
+        reasons.setdefault(("head",), "by the words of its name")
+    missing = [f"{side} {limb}" for side in SIDES for limb in LIMBS if (side, limb) not in limbs]
+    missing += [n for n, there in (("spine", spine), ("neck", neck), ("head", head is not None)) if not there]
+    title = "given names" if given else known.name if known else "names read word by word"
+    return RigFinding(Rig(hips, spine, neck, head, limbs), title, reasons, tuple(missing))
+
+
+def _parts_by_words(skeleton: Skeleton) -> tuple[dict, dict]:
+    """Part to joint as the words of the names say, and word to joint of what lies in the middle."""
+    words = [_side_and_word(name) for name in without_prefix(skeleton.names)]
+    parts, middle = {}, {}
+    for joint, (side, word) in enumerate(words):
+        if side is None:
+            middle.setdefault(word, joint)
+    hips = next((middle[w] for w in _HIPS if w in middle), None)
+    if hips is not None:
+        parts["hips",] = hips
+    head = next((middle[w] for w in _HEAD if w in middle), None)
+    if head is not None:
+        parts["head",] = head
     for side in SIDES:
         here = {}
         for joint, (joint_side, word) in enumerate(words):
             if joint_side == side:
                 here.setdefault(word, joint)
-        limbs.update({(side, part): joint for part, joint in _limbs_of_one_side(here).items()})
-    middle = {}
-    for joint, (side, word) in enumerate(words):
-        if side is None:
-            middle.setdefault(word, joint)
-    hips = next((middle[w] for w in _HIPS if w in middle), None)
-    required = [(s, p) for s in SIDES for p in ("thigh", "shin", "foot", "upper_arm", "forearm")]
-    missing = [f"{side} {part}" for side, part in required if (side, part) not in limbs]
-    if hips is None or missing:
-        missing = (["hips"] if hips is None else []) + missing
+        parts.update({(side, part): joint for part, joint in _limbs_of_one_side(here).items()})
+    middle["necks"] = [j for j, (side, word) in enumerate(words) if side is None and word.endswith("neck")]
+    return parts, middle
+
+
+def _check_required(skeleton, parts, limbs, armless: bool):
+    legs = [(s, p) for s in SIDES for p in ("thigh", "shin", "foot")]
+    arms = [(s, p) for s in SIDES for p in ("upper_arm", "forearm")]
+    needed = legs + ([] if armless and not any(part in limbs for part in arms) else arms)
+    missing = (["hips"] if ("hips",) not in parts else []) + [f"{s} {p}" for s, p in needed if (s, p) not in limbs]
+    if missing:
         raise ValueError(
             f"skeleton: expected a humanoid whose joint names say the part, found no {', '.join(missing)} among "
             f"{', '.join(skeleton.names)}; rename its joints to LaFAN1's names"
         )
-    shoulders = [limbs.get((side, "clavicle"), limbs[side, "upper_arm"]) for side in SIDES]
-    left, right = (_ancestors(skeleton, joint) for joint in shoulders)
-    shared = set(left) & set(right)
-    chest = next(joint for joint in left if joint in shared)
+    head = parts.get(("head",))
+    if head is not None and head in _ancestors(skeleton, parts["hips",]):
+        raise ValueError(
+            f"skeleton: the body hangs down from {skeleton.names[head]}, expected a root at the hips; call "
+            "motionbook.rerooting.rooted_at_hips first"
+        )
+
+
+def _trunk(skeleton, hips, head, limbs, middle):
+    """Spine, neck, head and the reasons for the first two."""
     below = {hips, *_ancestors(skeleton, hips)}
+    if ("left", "upper_arm") in limbs:
+        shoulders = [limbs.get((side, "clavicle"), limbs[side, "upper_arm"]) for side in SIDES]
+        left, right = (_ancestors(skeleton, joint) for joint in shoulders)
+        shared = set(left) & set(right)
+        chest = next(joint for joint in left if joint in shared)
+        why = {"spine": "from the hips to where both arms hang", "neck": "from there to the head"}
+    else:
+        start = middle["necks"][0] if middle["necks"] else head
+        if start is None:
+            return (), (), None, {}
+        chest = skeleton.parents[start]
+        why = {"spine": "from the hips to the neck", "neck": "by the words of its name"}
     spine = tuple(joint for joint in reversed((chest, *_ancestors(skeleton, chest))) if joint not in below)
-    neck, head = _neck_and_head(skeleton, words, chest, middle)
-    return Rig(hips, spine, neck, head, limbs)
-
-
-def _without_prefix(names):
-    names = [name.rsplit(":", 1)[-1] for name in names]
-    prefix = re.match(r"^(.+?_)(?=Hips|Pelvis)", names[0], re.IGNORECASE)
-    start = prefix.group(1) if prefix and sum(n.startswith(prefix.group(1)) for n in names) > 10 else ""
-    return [name.removeprefix(start) for name in names]
+    if head is not None and chest in _ancestors(skeleton, head):
+        above = _ancestors(skeleton, head)
+        neck = tuple(reversed(above[: above.index(chest)]))
+    else:
+        head, neck = None, tuple(j for j in middle["necks"] if chest in _ancestors(skeleton, j))
+    if not spine and len(neck) > 1:  # arms, legs and neck all hang on one joint in the middle of the body
+        spine, neck = neck[:-1], neck[-1:]
+        why["spine"] = "from the hips to the neck"
+    return spine, neck, head, why
 
 
 def _side_and_word(name: str) -> tuple[str | None, str]:
@@ -131,15 +221,6 @@ def _limbs_of_one_side(here: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def _neck_and_head(skeleton, words, chest, middle):
-    head = next((middle[w] for w in _HEAD if w in middle), None)
-    if head is not None and chest in _ancestors(skeleton, head):
-        above = _ancestors(skeleton, head)
-        return tuple(reversed(above[: above.index(chest)])), head
-    necks = [j for j, (side, word) in enumerate(words) if side is None and word.endswith("neck")]
-    return tuple(j for j in necks if chest in _ancestors(skeleton, j)), None
-
-
 def _ancestors(skeleton: Skeleton, joint: int) -> list[int]:
     """Parents of a joint, nearest first."""
     found = []
@@ -165,7 +246,7 @@ def standing_pose(skeleton: Skeleton, rig: Rig) -> np.ndarray:
         pose = t_pose(skeleton)
         if is_staystill(skeleton):
             pose = rot.multiply(pose, np.array([0.0, 1.0, 0.0, 0.0]))  # a half turn about the bone, local x
-        if _stands(skeleton, rig, pose):
+        if stands(skeleton, rig, pose):
             return pose
     rest = rot.identity((len(skeleton),))
     up, left = _up_and_left(skeleton, rig, rest)
@@ -173,10 +254,11 @@ def standing_pose(skeleton: Skeleton, rig: Rig) -> np.ndarray:
     # A rest pose that leans a little is how the rig stands; only whole quarter turns are axes to be undone.
     turn = rot.from_matrix(_nearest_quarter_turn(frame))
     pose = rot.multiply(turn, rest)
-    if not _stands(skeleton, rig, pose):
+    if not stands(skeleton, rig, pose):
         raise ValueError(
             "skeleton: its rest pose (all rotations zero) is not a standing person, so bone directions cannot be "
-            "matched; pass rest=, the world rotations (joints, 4) in which it stands straight and faces +Z"
+            "matched; give a clip to motionbook.cleaning.rest_pose.standing_from_motion, or pass rest=, the world "
+            "rotations (joints, 4) in which it stands straight and faces +Z"
         )
     return pose
 
@@ -198,9 +280,13 @@ def _places(skeleton: Skeleton, pose: np.ndarray) -> np.ndarray:
 def _up_and_left(skeleton, rig, pose):
     places = _places(skeleton, pose)
     feet = 0.5 * (places[rig.limbs["left", "foot"]] + places[rig.limbs["right", "foot"]])
-    shoulders = 0.5 * (places[rig.limbs["left", "upper_arm"]] + places[rig.limbs["right", "upper_arm"]])
-    up = shoulders - feet
-    left = places[rig.limbs["left", "upper_arm"]] - places[rig.limbs["right", "upper_arm"]]
+    if ("left", "upper_arm") in rig.limbs:
+        arms = [places[rig.limbs[side, "upper_arm"]] for side in SIDES]
+        top, left = 0.5 * (arms[0] + arms[1]), arms[0] - arms[1]
+    else:
+        top = places[(*rig.neck, rig.head, *rig.spine[-1:], rig.hips)[0]]
+        left = places[rig.limbs["left", "thigh"]] - places[rig.limbs["right", "thigh"]]
+    up = top - feet
     if np.linalg.norm(up) < 1e-9 or np.linalg.norm(left) < 1e-9:
         return np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])
     up = up / np.linalg.norm(up)
@@ -208,15 +294,18 @@ def _up_and_left(skeleton, rig, pose):
     return up, left / max(np.linalg.norm(left), 1e-9)
 
 
-def _stands(skeleton, rig, pose) -> bool:
+def stands(skeleton, rig, pose) -> bool:
     """Trunk up, thighs and shins down, each within 45 degrees, and left on the left."""
     places = _places(skeleton, pose)
     vertical = []
     for side in SIDES:
         hip, knee, ankle = (places[rig.limbs[side, part]] for part in ("thigh", "shin", "foot"))
-        vertical += [hip - knee, knee - ankle, places[rig.limbs[side, "upper_arm"]] - hip]
+        vertical += [hip - knee, knee - ankle]
+        if (side, "upper_arm") in rig.limbs:
+            vertical.append(places[rig.limbs[side, "upper_arm"]] - hip)
     steep = all(v[1] > np.sqrt(0.5) * np.linalg.norm(v) for v in vertical)
-    sides = all(places[rig.limbs["left", p]][0] > places[rig.limbs["right", p]][0] for p in ("thigh", "upper_arm"))
+    pairs = [p for p in ("thigh", "upper_arm") if ("left", p) in rig.limbs]
+    sides = all(places[rig.limbs["left", p]][0] > places[rig.limbs["right", p]][0] for p in pairs)
     return bool(steep and sides)
 
 
