@@ -1,11 +1,16 @@
 """Resampling against SciPy's slerp, and against motions whose values between frames are known."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from clips_for_editing import real
 from scipy.spatial.transform import Rotation, Slerp
 
 from motionbook import rotations as rot
-from motionbook.clip import Clip
+from motionbook.clip import Clip, Skeleton
+from motionbook.kinematics import forward_kinematics
 from motionbook.resampling import resample
 from motionbook.skeletons import CSKEL27
 
@@ -58,3 +63,53 @@ def test_the_result_does_not_reach_beyond_the_last_frame():
 def test_a_rate_that_is_none_is_refused(fps):
     with pytest.raises(ValueError, match="fps"):
         resample(random_clip(5, 30.0), fps)
+
+
+RATES = {
+    24: Fraction(24),
+    25: Fraction(25),
+    29.97: Fraction(2997, 100),
+    30: Fraction(30),
+    60: Fraction(60),
+    120: Fraction(120),
+}
+
+
+def shared_frames(source: Fraction, target: Fraction, frames: int) -> list[tuple[int, int]]:
+    """Frames (of the source, of the target) at equal time stamps, in exact arithmetic."""
+    at = [(Fraction(i) / target * source, i) for i in range(int(frames * target / source) + 1)]
+    return [(int(k), i) for k, i in at if k.denominator == 1 and k < frames]
+
+
+@pytest.mark.parametrize("source", RATES)
+@pytest.mark.parametrize("target", RATES)
+def test_any_rate_keeps_first_frame_duration_and_shared_time_stamps(source, target):
+    whole = random_clip(4101, source)  # 120 and 29.97 meet again after 4000 frames only
+    few = Skeleton(CSKEL27.names[:4], CSKEL27.parents[:4], CSKEL27.offsets[:4])
+    clip = Clip(few, whole.root_positions, whole.rotations[:, :4], source, whole.translations[:, :4])
+    result = resample(clip, target)
+    assert result.fps == target
+    np.testing.assert_array_equal(result.rotations[0], clip.rotations[0])
+    span, was = (len(result) - 1) / target, (len(clip) - 1) / source
+    assert was - 1 / target < span <= was + 1e-9  # less than one frame of the new rate is lost, nothing is invented
+    shared = shared_frames(RATES[source], RATES[target], len(clip))
+    assert len(shared) > 1
+    ours, theirs = (np.array(k) for k in zip(*shared, strict=True))
+    a, b = forward_kinematics(clip).positions[ours], forward_kinematics(result).positions[theirs]
+    np.testing.assert_allclose(b, a, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"), [("bvh/lafan1/walk1_subject1.bvh", 30), ("reactidle/acted/004_acted.bvh", 24)]
+)
+@pytest.mark.parametrize("up", [60, 120, 29.97, 25])
+def test_up_and_down_again_is_the_clip_at_shared_frames(shared_data, name, rate, up):
+    """At a whole multiple of the rate every frame is shared, so that the clip comes back as a whole."""
+    clip = replace(real(shared_data, name, 1200), fps=rate)
+    back = resample(resample(clip, up), clip.fps)
+    frames = [k for k, _ in shared_frames(RATES[rate], RATES[up], len(clip)) if k < len(back)]
+    if (RATES[up] / RATES[rate]).denominator == 1:
+        assert len(frames) == len(back) == len(clip)
+    a, b = forward_kinematics(clip).positions[frames], forward_kinematics(back).positions[frames]
+    np.testing.assert_allclose(b, a, rtol=0, atol=1e-9)
+    assert rot.angle_between(back.rotations[frames], clip.rotations[frames]).max() < 1e-9
