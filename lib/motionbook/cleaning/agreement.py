@@ -7,18 +7,18 @@ import numpy as np
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
-from motionbook.rigs import SIDES, find_rig
+from motionbook.rigs import SIDES, Rig, find_rig
 
 _CHAIN = ("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe")
 
 
-def bone_vectors(clip: Clip) -> dict[str, np.ndarray]:
+def bone_vectors(clip: Clip, rig: Rig | None = None) -> dict[str, np.ndarray]:
     """World vectors (frames, 3) in metres of the bones whose two ends the clip has, by names such as "left shin".
 
     A limb that ends in an end site (FreeMoCap's forearm and foot) reaches to it. "trunk" runs from between the hips
     to the base of the neck, "neck" from there to the head.
     """
-    rig = find_rig(clip.skeleton)
+    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
     places, turned = forward_kinematics(clip)
     vectors = {}
     for side in SIDES:
@@ -41,9 +41,12 @@ def bone_vectors(clip: Clip) -> dict[str, np.ndarray]:
     return {name: v for name, v in vectors.items() if np.linalg.norm(v, axis=-1).min() > 1e-6}
 
 
-def direction_errors(source: Clip, result: Clip) -> dict[str, np.ndarray]:
-    """Angle (frames,) in radians between each bone of the result and the source's, for bones that both have."""
-    a, b = bone_vectors(source), bone_vectors(result)
+def direction_errors(source: Clip, result: Clip, rig: Rig | None = None) -> dict[str, np.ndarray]:
+    """Angle (frames,) in radians between each bone of the result and the source's, for bones that both have.
+
+    ``rig`` is the source's, where its names do not say it.
+    """
+    a, b = bone_vectors(source, rig), bone_vectors(result)
     errors = {}
     for name in a:
         if name in b:
@@ -52,19 +55,19 @@ def direction_errors(source: Clip, result: Clip) -> dict[str, np.ndarray]:
     return errors
 
 
-def planted(clip: Clip, max_speed: float = 0.05) -> np.ndarray:
+def planted(clip: Clip, max_speed: float = 0.05, rig: Rig | None = None) -> np.ndarray:
     """Whether the left and the right ankle stand still, (frames - 1, 2) bool: slower than ``max_speed`` in m/s."""
-    rig = find_rig(clip.skeleton)
+    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
     ankles = forward_kinematics(clip).positions[:, [rig.limbs[side, "foot"] for side in SIDES]]
     return np.linalg.norm(np.diff(ankles, axis=0), axis=-1) * clip.fps < max_speed
 
 
-def foot_slide(clip: Clip, contacts: np.ndarray) -> float:
+def foot_slide(clip: Clip, contacts: np.ndarray, rig: Rig | None = None) -> float:
     """Mean horizontal speed of the ankles in leg lengths per second while ``contacts`` (frames - 1, 2) says planted.
 
     Leg lengths, so that a tall and a short body compare; NaN without contact.
     """
-    rig = find_rig(clip.skeleton)
+    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
     places = forward_kinematics(clip).positions
     ankles = places[:, [rig.limbs[side, "foot"] for side in SIDES]]
     legs = [
@@ -77,14 +80,14 @@ def foot_slide(clip: Clip, contacts: np.ndarray) -> float:
     return float(speed[contacts].mean() / leg) if contacts.any() else float("nan")
 
 
-def limb_twists(clip: Clip) -> dict[str, np.ndarray]:
+def limb_twists(clip: Clip, rig: Rig | None = None) -> dict[str, np.ndarray]:
     """Turn (frames,) in radians of forearms and shins about their own bone, against upper arm and thigh."""
-    rig = find_rig(clip.skeleton)
+    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
     twists = {}
     for side in SIDES:
         for part, end in (("forearm", "hand"), ("shin", "foot")):
-            joint, tip = rig.limbs[side, part], rig.limbs.get((side, end))
-            if tip is not None:
+            joint, tip = rig.limbs.get((side, part)), rig.limbs.get((side, end))
+            if joint is not None and tip is not None:
                 bone = clip.skeleton.offsets[tip]
                 _, twist = rot.swing_twist(clip.rotations[:, joint], bone / np.linalg.norm(bone))
                 twists[f"{side} {part}"] = rot.angle_between(twist, rot.identity())

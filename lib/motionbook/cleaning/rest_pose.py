@@ -12,7 +12,7 @@ import numpy as np
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
-from motionbook.rigs import SIDES, Rig, find_rig, stands, standing_pose
+from motionbook.rigs import SIDES, Rig, find_rig, standing_pose, stands
 
 _X, _Y, _Z = np.eye(3)
 _SNAP = np.cos(np.deg2rad(20.0))
@@ -49,7 +49,7 @@ def standing_from_motion(clip: Clip, rig: Rig | None = None) -> Standing:
     places, turned = forward_kinematics(clip)
     limbs, parents = rig.limbs, clip.skeleton.parents
     pose = np.full((len(clip.skeleton), 4), np.nan)
-    pelvis, chest = _trunk_frames(rig, places)
+    pelvis, chest = trunk_frames(rig, places)
     unbent = []
     for joint in (rig.hips, *rig.spine[:-1]):
         pose[joint] = _snapped(rot.inverse(_mean(rot.multiply(rot.inverse(turned[:, joint]), pelvis))))
@@ -95,16 +95,17 @@ def standing_from_motion(clip: Clip, rig: Rig | None = None) -> Standing:
     return Standing(pose, how + (f"; too little bent for their twist: {', '.join(unbent)}" if unbent else ""))
 
 
-def _trunk_frames(rig: Rig, places) -> tuple[np.ndarray, np.ndarray]:
+def trunk_frames(rig: Rig, places) -> tuple[np.ndarray, np.ndarray]:
     """World frames (frames, 4) of pelvis and chest: x to the left, y up along the trunk."""
     hips = [places[:, rig.limbs[side, "thigh"]] for side in SIDES]
     arms = [places[:, rig.limbs.get((side, "upper_arm"), rig.limbs[side, "thigh"])] for side in SIDES]
     top = places[:, (*rig.neck, rig.head)[0]] if rig.neck or rig.head is not None else 0.5 * (arms[0] + arms[1])
     up = top - 0.5 * (hips[0] + hips[1])
-    return _frame(hips[0] - hips[1], up), _frame(arms[0] - arms[1], up)
+    return _upright(hips[0] - hips[1], up), _upright(arms[0] - arms[1], up)
 
 
-def _frame(left, up) -> np.ndarray:
+def _upright(left, up) -> np.ndarray:
+    """Rotations (..., 4) whose y is along ``up`` and whose x is the part of ``left`` at right angles to it."""
     up = _unit(up)
     left = _unit(left - np.sum(left * up, axis=-1, keepdims=True) * up)
     return rot.from_matrix(np.stack([left, up, np.cross(left, up)], axis=-1))
