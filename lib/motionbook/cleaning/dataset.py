@@ -18,7 +18,7 @@ import numpy as np
 from motionbook.bvh import write_bvh
 from motionbook.cleaning.agreement import direction_errors, foot_slide, planted
 from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor
-from motionbook.cleaning.faults import SPEED_FLOOR, Faults, clip_key, find_faults, join_faults, listed_faults
+from motionbook.cleaning.faults import Faults, clip_key, find_faults, join_faults, listed_faults
 from motionbook.cleaning.retargeting import retarget
 from motionbook.clip import Clip
 from motionbook.data.layouts import LISTING, ClipFile, bvh_files, load_clip, open_dataset
@@ -31,6 +31,10 @@ from motionbook.skeletons import FREEMOCAP, LAFAN1
 FPS = 30.0
 # Takes in which a person waits; only there is a joint that suddenly moves fast a fault rather than the motion.
 SEARCHED_GROUPS = ("idle", "phone")
+RULES = {
+    "robust": "motion beyond what a waiting person can do, 1/6 s either side, runs of 2 s",
+    "published": "joint speed with a z-score above 5, 1/3 s either side, runs of 2 s",
+}
 
 
 class Opened(NamedTuple):
@@ -73,7 +77,7 @@ def build_dataset(
     folds: Iterable[Fold] | None = None,
     seed: int = 0,
     root: str | Path | None = None,
-    min_speed: float = SPEED_FLOOR,
+    method: str = "robust",
     annotations: Mapping | None = None,
     jobs: int | None = None,
 ) -> Built:
@@ -93,8 +97,8 @@ def build_dataset(
         Of the folds.
     root : path, optional
         Folder that sources are named relative to.
-    min_speed : float
-        Of `motionbook.cleaning.find_faults`; 0 is the published rule.
+    method : str
+        Of `motionbook.cleaning.find_faults`: "robust" or "published".
     annotations : mapping, optional
         Ranges to remove, as `motionbook.cleaning.faults.read_annotations` returns them.
     jobs : int, optional
@@ -117,7 +121,7 @@ def build_dataset(
         }
         for take, stem in zip(takes, _stems(takes), strict=True)
     ]
-    clean = partial(_clean, folder=folder, root=None if root is None else Path(root), min_speed=min_speed)
+    clean = partial(_clean, folder=folder, root=None if root is None else Path(root), method=method)
     results = map_jobs(clean, jobs_in, jobs=jobs, describe="cleaning")
     entries = sorted((entry for r in results for entry in r["entries"]), key=lambda entry: entry["path"])
     skipped = [r["skipped"] for r in results if r["skipped"]]
@@ -127,7 +131,7 @@ def build_dataset(
     fold_list, fold_notes = _folds(sorted({entry["subject"] for entry in entries}), folds, seed)
     listing = {
         **{name: str(about[name]) for name in ("name", "label", "kind", "licence", "fps_note")},
-        "rule": f"joint speed with a z-score above 5 and at least {min_speed:g} m/s, 1/3 s either side, runs of 2 s",
+        "rule": RULES[method],
         "clips": entries,
         "folds": fold_list,
         "folds_note": "; ".join(fold_notes),
@@ -145,15 +149,15 @@ def clean_take(clip: Clip, *, fps: float = FPS) -> Clip:
 
 
 def find_take_faults(
-    clip: Clip, group: str, ranges: Sequence[tuple[int, int]] = (), min_speed: float = SPEED_FLOOR
+    clip: Clip, group: str, ranges: Sequence[tuple[int, int]] = (), method: str = "robust"
 ) -> Faults:
     """Faults of a take: automatic ones where a person only waits, and the ranges listed by hand (inclusive)."""
     nothing = Faults((), ((0, len(clip)),), len(clip))
-    faults = find_faults(clip, min_speed=min_speed) if group in SEARCHED_GROUPS else nothing
+    faults = find_faults(clip, method=method) if group in SEARCHED_GROUPS else nothing
     return join_faults(faults, listed_faults(clip, ranges), clip.fps) if ranges else faults
 
 
-def _clean(job: dict, *, folder: Path, root: Path | None, min_speed: float) -> dict:
+def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
     """Clean one take and write its pieces; plain values in and out, so that it runs in another process."""
     path = Path(job["path"])
     name = path.relative_to(root).as_posix() if root is not None and path.is_relative_to(root) else path.name
@@ -163,7 +167,7 @@ def _clean(job: dict, *, folder: Path, root: Path | None, min_speed: float) -> d
         clip = load_clip(ClipFile(path=path, read=MappingProxyType(job["read"]), **fields))
         if len(clip) < 2:
             raise ValueError(f"{name}: expected at least 2 frames, got {len(clip)}")
-        faults = find_take_faults(clip, job["group"], job["ranges"], min_speed)
+        faults = find_take_faults(clip, job["group"], job["ranges"], method)
         rigs = {"lafan": retarget(clip, LAFAN1)}
     except (ValueError, KeyError) as error:
         # str() of a KeyError quotes its text
@@ -192,7 +196,7 @@ def _clean(job: dict, *, folder: Path, root: Path | None, min_speed: float) -> d
                     "kept": [start, stop],
                 }
             )
-    published = find_faults(clip, min_speed=0.0).removed if job["group"] in SEARCHED_GROUPS else 0
+    published = find_faults(clip, method="published").removed if job["group"] in SEARCHED_GROUPS else 0
     worst = max(direction_errors(clip, rigs["lafan"]).values(), key=np.median)
     contacts = planted(clip)
     result["row"] = {

@@ -1,62 +1,57 @@
-"""Stretches of a capture that went wrong: found by joint speed or listed by hand, and cut out.
+"""Stretches of a capture that went wrong: found automatically or listed by hand, and cut out or kept.
 
-The automatic rule is StayStill's published one: the speed of every joint as a z-score within its clip, a frame is bad
-where any joint exceeds 5, ten frames on either side are bad with it, and of what remains only runs of at least 60
+Two automatic rules. ``"published"`` is StayStill's: the speed of every joint as a z-score within its clip, a frame is
+bad where any joint exceeds 5, ten frames on either side are bad with it, and of what remains only runs of at least 60
 frames are kept (all at 30 fps; here in seconds). A z-score is relative: in a clip in which hardly anything moves, a
-shift of the weight is an outlier. ``min_speed`` adds an absolute floor, below which no speed is a fault.
+shift of the weight is an outlier. ``"robust"``, the default, asks for motion that no waiting person makes; see
+`motionbook.cleaning.robust_faults`.
 
 Ranges are half-open inside, [start, stop), and inclusive in annotation files.
 """
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
+from motionbook.cleaning.fault_records import (
+    COLUMNS,
+    Fault,
+    Faults,
+    cut_rows,
+    join_faults,
+    long_runs,
+    runs,
+    widened,
+    write_cuts,
+)
+from motionbook.cleaning.robust_faults import LIMITS, Limits, find_robust_faults
 from motionbook.clip import Clip
 from motionbook.data.names import staystill_name
 from motionbook.kinematics import forward_kinematics
 
-# A joint that jumps 7 cm between two frames at 30 fps moves at 2 m/s; hands in everyday gestures peak below that.
-SPEED_FLOOR = 2.0
+__all__ = [
+    "COLUMNS",
+    "Fault",
+    "Faults",
+    "apply_ranges",
+    "clip_key",
+    "cut_faults",
+    "cut_rows",
+    "find_faults",
+    "find_published_faults",
+    "join_faults",
+    "joint_speeds",
+    "listed_faults",
+    "read_annotations",
+    "runs",
+    "write_cuts",
+]
 
-COLUMNS = ("Animation name", "From frame", "To frame")
-
-
-class Fault(NamedTuple):
-    """One bad stretch [start, stop) with the joint and frame that stand out most; joint "" when listed by hand."""
-
-    start: int
-    stop: int
-    joint: str
-    frame: int
-    z: float
-    speed: float
-
-
-class Faults(NamedTuple):
-    """What to remove and what to keep.
-
-    Attributes
-    ----------
-    faults : tuple of Fault
-    kept : tuple of (start, stop)
-        Runs long enough to keep, in order. The whole clip when there is no fault, however short it is.
-    frames : int
-        Length of the clip.
-    """
-
-    faults: tuple[Fault, ...]
-    kept: tuple[tuple[int, int], ...]
-    frames: int
-
-    @property
-    def removed(self) -> int:
-        """Frames outside the kept runs: bad ones, and good ones in runs too short to keep."""
-        return self.frames - sum(stop - start for start, stop in self.kept)
+METHODS = ("robust", "published")
+CHOICES = ("cut", "keep", "extract")
 
 
 def joint_speeds(clip: Clip) -> np.ndarray:
@@ -67,15 +62,39 @@ def joint_speeds(clip: Clip) -> np.ndarray:
     return np.concatenate([steps[:1], steps])
 
 
-def find_faults(
+def find_faults(clip: Clip, *, method: str = "robust", limits: Limits = LIMITS, min_seconds: float = 2.0) -> Faults:
+    """Stretches of a take of somebody who waits that no waiting person moved like.
+
+    Parameters
+    ----------
+    clip : Clip
+    method : str
+        "robust" or "published".
+    limits : Limits
+        Of the robust rule.
+    min_seconds : float
+        Shortest run that is kept.
+
+    Returns
+    -------
+    Faults
+    """
+    if method not in METHODS:
+        raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
+    if method == "robust":
+        return find_robust_faults(clip, limits=limits, min_seconds=min_seconds)
+    return find_published_faults(clip, min_seconds=min_seconds)
+
+
+def find_published_faults(
     clip: Clip,
     *,
     threshold: float = 5.0,
-    min_speed: float = SPEED_FLOOR,
+    min_speed: float = 0.0,
     margin_seconds: float = 10 / 30,
     min_seconds: float = 2.0,
 ) -> Faults:
-    """Stretches in which a joint moves far faster than it does in the rest of the clip.
+    """StayStill's rule: stretches in which a joint moves far faster than it does in the rest of the clip.
 
     Parameters
     ----------
@@ -83,8 +102,7 @@ def find_faults(
     threshold : float
         z-score of a joint's speed within the clip.
     min_speed : float
-        Speeds below this (m/s) are never faults. 0 is the published rule, which in still clips also removes ordinary
-        motion.
+        Speeds below this (m/s) are never faults; the published rule has no such floor.
     margin_seconds : float
         How much is bad on either side of a bad frame.
     min_seconds : float
@@ -95,22 +113,24 @@ def find_faults(
     Faults
     """
     speeds = joint_speeds(clip)
+    if not len(speeds):
+        return Faults((), (), 0)
     spread = speeds.std(axis=0)
     z = np.abs(speeds - speeds.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
     score = np.where(speeds >= min_speed, z, 0.0)
-    peak = score > threshold
-    margin = round(margin_seconds * clip.fps)
-    bad = _widened(peak.any(axis=1), margin)
+    bad = widened((score > threshold).any(axis=1), round(margin_seconds * clip.fps))
     faults = []
     for start, stop in runs(bad):
         frame, joint = np.unravel_index(np.argmax(score[start:stop]), (stop - start, score.shape[1]))
         frame = int(frame) + start
         name = clip.skeleton.names[int(joint)]
         faults.append(Fault(start, stop, name, frame, float(z[frame, joint]), float(speeds[frame, joint])))
-    return Faults(tuple(faults), _kept(bad, clip.fps, min_seconds), len(clip))
+    return Faults(tuple(faults), long_runs(bad, clip.fps, min_seconds), len(clip))
 
 
-def listed_faults(clip: Clip, ranges: Iterable[tuple[int, int]], *, min_seconds: float = 0.0) -> Faults:
+def listed_faults(
+    clip: Clip, ranges: Iterable[tuple[int, int]], *, min_seconds: float = 0.0, source: str = "listed by hand"
+) -> Faults:
     """The same record for ranges (first, last) listed by hand, inclusive as in annotation files.
 
     Raises
@@ -123,8 +143,45 @@ def listed_faults(clip: Clip, ranges: Iterable[tuple[int, int]], *, min_seconds:
         if not 0 <= first <= last < len(clip):
             raise ValueError(f"ranges: expected 0 <= first <= last < {len(clip)} frames, got {first} to {last}")
         bad[first : last + 1] = True
-    faults = tuple(Fault(start, stop, "", start, np.nan, np.nan) for start, stop in runs(bad))
-    return Faults(faults, _kept(bad, clip.fps, min_seconds), len(clip))
+    faults = tuple(Fault(a, b, "", a, np.nan, np.nan, "listed", source) for a, b in runs(bad))
+    return Faults(faults, long_runs(bad, clip.fps, min_seconds), len(clip))
+
+
+def apply_ranges(
+    clip: Clip, ranges: Iterable[tuple[int, int]], choice: str = "cut", *, min_seconds: float = 0.0
+) -> tuple[Faults, tuple[Clip, ...]]:
+    """What becomes of the ranges listed by hand is the user's choice, as StayStill leaves it to them.
+
+    Parameters
+    ----------
+    clip : Clip
+    ranges : iterable of (first, last)
+        Inclusive, as in annotation files.
+    choice : str
+        "cut" removes the ranges, "keep" leaves the clip whole and only lists them, "extract" keeps nothing else, to
+        look at what was annotated.
+    min_seconds : float
+        Shortest run that "cut" keeps.
+
+    Returns
+    -------
+    faults : Faults
+        ``faults.kept`` says which frames the clips are.
+    clips : tuple of Clip
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"choice: expected one of {', '.join(CHOICES)}, got {choice!r}")
+    faults = listed_faults(clip, ranges, min_seconds=min_seconds)
+    if choice == "keep":
+        faults = faults._replace(kept=((0, len(clip)),) if len(clip) else ())
+    elif choice == "extract":
+        listed = tuple((f.start, f.stop) for f in faults.faults)
+        rest = np.ones(len(clip), dtype=bool)
+        for start, stop in listed:
+            rest[start:stop] = False
+        others = tuple(Fault(a, b, "", a, np.nan, np.nan, "listed", "not listed") for a, b in runs(rest))
+        faults = Faults(others, listed, len(clip))
+    return faults, cut_faults(clip, faults)
 
 
 def cut_faults(clip: Clip, faults: Faults) -> tuple[Clip, ...]:
@@ -134,33 +191,17 @@ def cut_faults(clip: Clip, faults: Faults) -> tuple[Clip, ...]:
     return tuple(clip[start:stop] for start, stop in faults.kept)
 
 
-def runs(mask: Sequence[bool]) -> list[tuple[int, int]]:
-    """Stretches [start, stop) in which a mask (frames,) is true."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(mask, dtype=np.int8), [0]])))
-    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
-
-
-def _widened(mask: np.ndarray, margin: int) -> np.ndarray:
-    """The mask with ``margin`` frames more on both sides of every true one."""
-    return np.convolve(mask, np.ones(2 * margin + 1), mode="full")[margin : margin + len(mask)] > 0.5
-
-
-def _kept(bad: np.ndarray, fps: float, min_seconds: float) -> tuple[tuple[int, int], ...]:
-    if not bad.any():
-        return ((0, len(bad)),) if len(bad) else ()
-    shortest = max(round(min_seconds * fps), 1)
-    return tuple((start, stop) for start, stop in runs(~bad) if stop - start >= shortest)
-
-
 def read_annotations(path: str | Path) -> dict[tuple[str, str], list[tuple[int, int]]]:
     """Ranges listed by hand: clip key (see `clip_key`) -> (first, last) inclusive, in the file's order.
 
-    The file has the columns ``Animation name,From frame,To frame`` of the StayStill authors' removeParts.csv.
+    The file has the columns ``Animation name,From frame,To frame`` of the StayStill authors' removeParts.csv; further
+    columns are not read.
 
     Raises
     ------
     ValueError
-        With the line number, for a missing column, a frame that is no whole number or a reversed range.
+        With the line number, for a missing column, a frame that is no whole number, a reversed range or a name that
+        does not say who moves.
     """
     with open(path, newline="", encoding="utf-8-sig") as file:
         rows = csv.DictReader(file)
@@ -170,11 +211,15 @@ def read_annotations(path: str | Path) -> dict[tuple[str, str], list[tuple[int, 
         found: dict[tuple[str, str], list[tuple[int, int]]] = {}
         for row in rows:
             name, first, last = ((row[column] or "").strip() for column in COLUMNS)
-            if not (first.isdigit() and last.isdigit()):
+            if not (first.isdecimal() and last.isdecimal()):
                 raise ValueError(f"{path}:{rows.line_num}: expected two frame numbers, got {first!r} and {last!r}")
             if int(last) < int(first):
                 raise ValueError(f"{path}:{rows.line_num}: the range ends before it starts: {first} to {last}")
-            found.setdefault(clip_key(name), []).append((int(first), int(last)))
+            try:
+                key = clip_key(name)
+            except ValueError as error:
+                raise ValueError(f"{path}:{rows.line_num}: {error}") from None
+            found.setdefault(key, []).append((int(first), int(last)))
     return found
 
 
@@ -192,14 +237,3 @@ def clip_key(name: str) -> tuple[str, str]:
     if parts is None or not parts.subject:
         raise ValueError(f"name: expected a subject number at its start or end, e.g. 07_idle, got {name!r}")
     return parts.subject, "_".join(part for part in (parts.label, parts.take, parts.piece) if part)
-
-
-def join_faults(first: Faults, second: Faults, fps: float, min_seconds: float = 2.0) -> Faults:
-    """Both records as one; a frame is bad when either says so."""
-    if first.frames != second.frames:
-        raise ValueError(f"faults: expected two records of one clip, got {first.frames} and {second.frames} frames")
-    bad = np.zeros(first.frames, dtype=bool)
-    faults = sorted((*first.faults, *second.faults), key=lambda fault: (fault.start, fault.stop))
-    for fault in faults:
-        bad[fault.start : fault.stop] = True
-    return Faults(tuple(faults), _kept(bad, fps, min_seconds), first.frames)
