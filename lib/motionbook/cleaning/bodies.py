@@ -69,7 +69,12 @@ def body_of_clip(clip: Clip, rest=None, names: Mapping[str, str] | None = None) 
     finding = explain_rig(skeleton, names, armless=True)
     found = standing(clip, finding.rig) if rest is None else Standing(rot.normalize(rest), "given as rest=")
     body = make_body(skeleton, found.pose, finding.rig)
-    return body._replace(pelvis=_pelvis_carrier(clip, finding.rig)), finding, found.how
+    carrier = _pelvis_carrier(clip, finding.rig)
+    if carrier != "joint":  # a tracked first frame, hips a little aside: the hip line says where it faces
+        left, right = (body.places[finding.rig.limbs[side, "thigh"]] for side in SIDES)
+        x, _, z = left - right
+        body = make_body(skeleton, rot.multiply(rot.from_axis_angle(UP, np.arctan2(z, x)), found.pose), finding.rig)
+    return body._replace(pelvis=carrier), finding, found.how
 
 
 def _pelvis_carrier(clip: Clip, rig: Rig) -> str:
@@ -84,9 +89,7 @@ def _pelvis_carrier(clip: Clip, rig: Rig) -> str:
 
 def pelvis_turns(body: Body, places) -> np.ndarray:
     """World rotations (frames, 4) of the pelvis read off its hip line; body.pose's row of the hips belongs to them."""
-    upright = trunk_frames(body.rig, body.places[None])[0]
-    to_pose = rot.multiply(rot.inverse(upright), body.pose[body.rig.hips])
-    return rot.multiply(trunk_frames(body.rig, places)[0], to_pose)
+    return rot.multiply(trunk_frames(body.rig, places)[0], body.pose[body.rig.hips])
 
 
 def _top_of_trunk(rig: Rig, places) -> np.ndarray:
