@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from motionbook import __version__
+from motionbook import __version__, clip_commands
 from motionbook.budgets import BUDGETS
 
 
@@ -80,6 +80,13 @@ def _parser() -> argparse.ArgumentParser:
 
     data = commands.add_parser("data", help="data sets and weights: what there is, fetch, verify")
     _data_parser(data.add_subparsers(required=True, metavar="action"))
+
+    clip = commands.add_parser(
+        "clip",
+        help="look at motion files, convert, clean and retarget them, many at a time",
+        description="Work on many motion files. Exit code 0 when something was done and nothing failed, else 1.",
+    )
+    clip_commands.add_actions(clip.add_subparsers(required=True, metavar="action"))
 
     sync = commands.add_parser("notebooks", help="write the .ipynb of every chapter from its .py source")
     sync.add_argument("--check", action="store_true", help="only say which differ; exit 1 if any does")
