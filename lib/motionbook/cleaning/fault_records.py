@@ -129,7 +129,8 @@ def cut_rows(name: str, faults: Faults) -> list[dict]:
         ``Joint`` and ``Frames``, in the order of the frames.
     """
     rest = faults.removed_mask()
-    spans = [(f.start, f.stop, f.source, f.kind, f.joint) for f in faults.faults]
+    # a range that was listed and kept is no cut
+    spans = [(f.start, f.stop, f.source, f.kind, f.joint) for f in faults.faults if rest[f.start : f.stop].all()]
     for start, stop, *_ in spans:
         rest[start:stop] = False
     spans += [(start, stop, "short run", "", "") for start, stop in runs(rest)]

@@ -121,22 +121,27 @@ def speeds(paths: np.ndarray, fps: float) -> np.ndarray:
     return _padded(_length(paths[..., step:] - paths[..., :-step]) * (fps / step), step, 0, paths.shape[-1])
 
 
-def excursions(paths: np.ndarray, fps: float, seconds: float, rest: float = 0.3) -> np.ndarray:
-    """How far (points, frames), in metres, each point is off between two rests ``seconds`` apart in one place.
+def excursions(paths: np.ndarray, fps: float, seconds: float, rest: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
+    """How far, in metres, each point is from the middle of its places half of ``seconds`` before and after.
 
-    0 where the places before and after differ by more than ``rest`` times that distance, or where the point moved by
-    more than that in the half of ``seconds`` before or after.
+    Returns
+    -------
+    away : (points, frames) array
+        0 at the ends.
+    rested : (points, frames) bool array
+        Whether the point came back to where it was and rested before and after, each to ``rest`` times that distance.
     """
     half = max(1, round(0.5 * seconds * fps))
     frames = paths.shape[-1]
     if frames <= 4 * half:
-        return np.zeros(paths.shape[1:])
+        return np.zeros(paths.shape[1:]), np.zeros(paths.shape[1:], dtype=bool)
     early, before, here, after, late = (paths[..., i * half : frames - (4 - i) * half] for i in range(5))
     away = _length(here - 0.5 * (before + after))
     allowed = rest * away
-    for one, other in ((before, after), (early, before), (after, late)):
-        away[_length(one - other) > allowed] = 0.0
-    return _padded(away, 2 * half, 2 * half, frames)
+    rested = _length(after - before) <= allowed
+    for one, other in ((early, before), (after, late)):
+        rested &= _length(one - other) <= allowed
+    return _padded(away, 2 * half, 2 * half, frames), _padded(rested, 2 * half, 2 * half, frames)
 
 
 def jerks(paths: np.ndarray, fps: float) -> np.ndarray:

@@ -177,9 +177,10 @@ def _fast(speed, paths, points, fps, limits) -> list[Signal]:
 
 def _blips(paths, fps, limits) -> Signal:
     """Bones that leave and are back before anybody could have moved them."""
-    away = signals.excursions(paths, fps, limits.blip_seconds)
+    away, rested = signals.excursions(paths, fps, limits.blip_seconds)
+    over = away / _limit(away, limits.blip, limits.z)[:, None]
     reach = max(1, round(0.25 * limits.blip_seconds * fps))
-    return _signal("blip", away / limits.blip, back=reach, ahead=reach)
+    return _signal("blip", np.where(rested, over, 0.0), back=reach, ahead=reach)
 
 
 def _limit(signal, floors, z) -> np.ndarray:
