@@ -315,3 +315,19 @@ def test_what_cannot_be_retargeted_is_refused_in_words(shared_data):
     with pytest.raises(ValueError, match=r"scale: expected 'legs'"):
         retarget(rokoko, LAFAN1, scale=-1.0)
     assert retarget(lying, LAFAN1).skeleton is LAFAN1  # someone who lies all the time still has hips and knees
+
+
+@pytest.mark.parametrize("number", ["11", "12", "14", "25", "31"])
+def test_hands_turn_against_the_forearm_as_they_did(number, shared_data):
+    """Rigs drawn in a T-pose (12) and with the arms down: a wrist that is straight in the source is straight after."""
+    (path,) = (shared_data / "bvh" / "real").glob(f"{number}_*.bvh")
+    clip = read_bvh(path)
+    result = retarget(clip, LAFAN1)
+    rig = find_rig(clip.skeleton)
+    for side in ("left", "right"):
+        theirs, ours = (
+            forward_kinematics(c).rotations[:, [r.limbs[side, "forearm"], r.limbs[side, "hand"]]]
+            for c, r in ((clip, rig), (result, find_rig(LAFAN1)))
+        )
+        bends = [rot.angle_between(q[:, 0], q[:, 1]) for q in (theirs, ours)]
+        np.testing.assert_allclose(bends[0], bends[1], atol=np.deg2rad(8.0))

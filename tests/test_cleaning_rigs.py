@@ -1,4 +1,4 @@
-"""Which joint is which part, a reader's own map, bodies hung from a headset, rest poses found from motion, wrong sizes."""
+"""Which joint is which part, a reader's own map, bodies hung from a headset, rest poses from motion, sizes."""
 
 import logging
 
@@ -17,7 +17,7 @@ from motionbook.kinematics import forward_kinematics, local_rotations
 from motionbook.rerooting import hangs_from_head, rooted_at_hips
 from motionbook.rig_names import KNOWN_RIGS, match_known_rig, read_name_map
 from motionbook.rigs import explain_rig, find_rig
-from motionbook.skeletons import CSKEL27, FREEMOCAP, LAFAN1
+from motionbook.skeletons import CSKEL27, FREEMOCAP, LAFAN1, t_pose
 from motionbook.synthesis.performers import action, make_performer
 
 RIGS = {
@@ -178,6 +178,7 @@ QUARTERS = np.array([[1.0, 0, 0, 0], [0.5, 0.5, 0.5, 0.5], [0.5, -0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("number", ["10", "12", "14", "15", "30"])
+@pytest.mark.filterwarnings("ignore:30_boxing.*declares 59")
 @pytest.mark.parametrize("kind", ["one axis", "any quarter turns"])
 def test_a_rest_pose_found_from_the_motion_is_the_one_the_rig_had(number, kind, shared_data):
     """Real clips whose rest pose is known, in other local frames: the motion alone must give the same person."""
@@ -198,11 +199,32 @@ def test_a_rest_pose_found_from_the_motion_is_the_one_the_rig_had(number, kind, 
     assert "from the motion" in standing(odd).how or kind != "one axis"
     found = standing_from_motion(odd)
     a, b = retarget(clip, LAFAN1), retarget(odd, LAFAN1, rest=found.pose)
-    off = np.rad2deg(np.median(rot.angle_between(forward_kinematics(a).rotations, forward_kinematics(b).rotations), 0))
-    print(number, kind, {n: round(v, 1) for n, v in zip(LAFAN1.names, off, strict=True) if v > 5}, found.how)
-    names = [side + part for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Arm", "ForeArm")]
-    assert max(off[LAFAN1.index(name)] for name in names) < 15.0
-    assert max(off[LAFAN1.index(name)] for name in ("Hips", "Spine2", "Head")) < 15.0
+    turned = forward_kinematics(b).rotations
+    off = np.rad2deg(np.median(rot.angle_between(forward_kinematics(a).rotations, turned), axis=0))
+    off = dict(zip(LAFAN1.names, off, strict=True))
+    print(number, kind, {n: round(v, 1) for n, v in off.items() if v > 5}, found.how)
+    assert max(off[n] for n in ("Hips", "Spine2", "Head")) < 15.0, off
+    for side in ("Left", "Right"):
+        assert max(off[side + n] for n in ("UpLeg", "Leg", "Foot", "Shoulder")) < 20.0, off
+        # CMU draws its T-pose with the elbows' axis 30 degrees aside: the motion knows better
+        assert max(off[side + n] for n in ("Arm", "ForeArm")) < 35.0, off
+        assert kind != "one axis" or off[side + "Hand"] < 35.0, off
+    vectors, pose = bone_vectors(b), t_pose(LAFAN1)
+    for side, upper, lower, joint, axis in (
+        ("left", "upper_arm", "forearm", "LeftArm", [0.0, -1, 0]),
+        ("right", "upper_arm", "forearm", "RightArm", [0.0, 1, 0]),
+        ("left", "thigh", "shin", "LeftUpLeg", [1.0, 0, 0]),
+        ("right", "thigh", "shin", "RightUpLeg", [1.0, 0, 0]),
+    ):
+        j = LAFAN1.index(joint)
+        hinge = rot.rotate(rot.multiply(turned[:, j], rot.inverse(pose[j])), np.array(axis))
+        normal = np.cross(vectors[f"{side} {upper}"], vectors[f"{side} {lower}"])
+        lengths = [np.linalg.norm(vectors[f"{side} {part}"], axis=-1) for part in (upper, lower)]
+        sine = np.linalg.norm(normal, axis=-1) / (lengths[0] * lengths[1])
+        bent = sine > np.sin(np.deg2rad(20.0))
+        if bent.sum() > 10:
+            cosine = np.sum(hinge * normal, axis=-1)[bent] / np.linalg.norm(normal, axis=-1)[bent]
+            assert np.median(np.rad2deg(np.arccos(np.clip(cosine, -1.0, 1.0)))) < 15.0, joint
     errors = {n: np.rad2deg(np.median(e)) for n, e in direction_errors(clip, b).items()}
     assert max(errors.values()) < 5.0, errors
 

@@ -80,8 +80,10 @@ def standing_from_motion(clip: Clip, rig: Rig | None = None) -> Standing:
         _stand_foot(pose, rig, side, clip, places, turned)
         hand, forearm = limbs.get((side, "hand")), limbs.get((side, "forearm"))
         if hand is not None and forearm is not None:
-            kept = _mean(rot.multiply(rot.inverse(turned[:, forearm]), turned[:, hand]))
-            pose[hand] = rot.multiply(pose[forearm], _snapped(kept))
+            kept = rot.multiply(rot.inverse(turned[:, forearm]), turned[:, hand])
+            # a wrist is turned most of the time, so its mean says little; zero does where it lays hand along forearm
+            straight = _lies_along(clip.skeleton, hand)
+            pose[hand] = rot.multiply(pose[forearm], rot.identity() if straight else _snapped(_mean(kept)))
     for joint, parent in enumerate(parents):
         if np.isnan(pose[joint, 0]):
             pose[joint] = rot.identity() if parent < 0 else rot.multiply(pose[parent], _mean(clip.rotations[:, joint]))
@@ -93,6 +95,14 @@ def standing_from_motion(clip: Clip, rig: Rig | None = None) -> Standing:
         )
     how = f"from the motion of {len(clip)} frames, as the rest pose is not a standing person"
     return Standing(pose, how + (f"; too little bent for their twist: {', '.join(unbent)}" if unbent else ""))
+
+
+def _lies_along(skeleton, joint) -> bool:
+    """Whether the joint's bone continues its parent's when its own rotation is zero."""
+    ends = [skeleton.offsets[j] for j, parent in enumerate(skeleton.parents) if parent == joint]
+    ends += [np.array(offset) for j, offset in skeleton.end_offsets if j == joint]
+    ends = [end for end in ends if np.linalg.norm(end) > 1e-6]
+    return bool(ends) and _unit(np.mean(ends, axis=0)) @ _unit(skeleton.offsets[joint]) > np.cos(np.deg2rad(30.0))
 
 
 def trunk_frames(rig: Rig, places) -> tuple[np.ndarray, np.ndarray]:
@@ -131,13 +141,13 @@ def _axis(bends, sideways) -> np.ndarray | None:
     return total
 
 
-def _matching(bone, side, along, hinge) -> np.ndarray:
+def _matching(bone, side, along, hinge, snap: bool = True) -> np.ndarray:
     """World rotation (4,) that lays the joint's ``bone`` along ``along`` and its ``side`` along ``hinge``."""
     bone = _unit(bone)
     side = side - (side @ bone) * bone
     axes = np.concatenate([np.eye(3), -np.eye(3)])
     nearest = axes[np.argmax(axes @ _unit(side))]
-    if nearest @ _unit(side) > _SNAP and abs(nearest @ bone) < 0.1:
+    if snap and nearest @ _unit(side) > _SNAP and abs(nearest @ bone) < 0.1:
         side = nearest - (nearest @ bone) * bone
     columns = [np.stack([a, b, np.cross(a, b)], axis=-1) for a, b in ((bone, _unit(side)), (along, hinge))]
     return rot.from_matrix(columns[1] @ columns[0].T)
@@ -151,15 +161,15 @@ def _stand_foot(pose, rig, side, clip, places, turned):
         pose[foot] = rot.multiply(pose[shin], _mean(clip.rotations[:, foot]))
         return
     speed = np.linalg.norm(np.gradient(places[:, foot], axis=0), axis=-1) if len(clip) > 1 else np.zeros(1)
-    low = (places[:, foot] + bone)[:, 1]
-    flat = (low <= np.quantile(low, 0.4)) & (speed <= np.quantile(speed, 0.6))
-    flat = flat if flat.any() else low <= np.quantile(low, 0.4)
+    low = places[:, foot, 1] <= np.quantile(places[:, foot, 1], 0.3)  # of the ankle: on tiptoe it is high
+    flat = low & (speed <= np.quantile(speed, 0.6))
+    flat = flat if flat.any() else low
     pitch = np.median(np.arcsin(np.clip(_unit(bone[flat])[:, 1], -1.0, 1.0)))
     along = np.cos(pitch) * _Z + np.sin(pitch) * _Y
     lateral = rot.rotate(turned[:, shin], rot.rotate(rot.inverse(pose[shin]), _X))
     to_local = rot.inverse(turned[:, foot])
     pose[foot] = _matching(
-        rot.rotate(to_local, bone).mean(axis=0), rot.rotate(to_local, lateral)[flat].mean(axis=0), along, _X
+        rot.rotate(to_local, bone).mean(axis=0), rot.rotate(to_local, lateral)[flat].mean(axis=0), along, _X, snap=False
     )
     if toe is not None:
         pose[toe] = rot.multiply(pose[foot], _mean(rot.multiply(to_local, turned[:, toe])[flat]))

@@ -38,7 +38,6 @@ from motionbook.kinematics import forward_kinematics, local_rotations, world_pos
 from motionbook.rerooting import hangs_from_head, rooted_at_hips
 from motionbook.rigs import SIDES, RigFinding
 
-
 _TRUNK_STRAYS = np.deg2rad(4.5)
 
 
@@ -221,6 +220,13 @@ def _world_rotations(source: Body, target: Body, turns: np.ndarray, trunk) -> np
             if joint is not None and mine is not None and mine not in frames:
                 turn = rot.multiply(turns[:, joint], read[side, part])
                 frames[mine] = rot.multiply(turn, rot.inverse(write[side, part]))
+        hand, mine = (body.rig.limbs.get((side, "hand")) for body in (source, target))
+        if hand is not None and mine is not None:  # a rig drawn with its arms down has its hands down, too
+            out = np.array([1.0 if side == "left" else -1.0, 0.0, 0.0])
+            theirs, ours = (b.bone(b.rig.limbs[side, "forearm"], b.rig.limbs[side, "hand"]) for b in (source, target))
+            if theirs is not None and ours is not None:
+                aligned = rot.multiply(rot.between(out, theirs), rot.inverse(rot.between(out, ours)))
+                frames[mine] = rot.multiply(lean_free[:, hand], rot.multiply(aligned, target.pose[mine]))
         # where the source ends at the ankle, the toes follow the foot's own turn, so that a flat foot stays flat
         joint = source.rig.limbs.get((side, "toe"), source.rig.limbs.get((side, "foot")))
         mine = target.rig.limbs.get((side, "toe"))
