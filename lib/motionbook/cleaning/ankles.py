@@ -3,9 +3,8 @@
 import numpy as np
 
 from motionbook import rotations as rot
-from motionbook.cleaning.bodies import FORWARD, Body
+from motionbook.cleaning.bodies import FORWARD, Body, joint_places
 from motionbook.inverse_kinematics import two_bone_ik
-from motionbook.kinematics import local_rotations, world_pose
 
 _STRAIGHT_KNEE = np.deg2rad([5.0, 20.0])  # below the first a knee keeps its angle, above the second it may change
 
@@ -14,8 +13,7 @@ def place_ankle(body: Body, side: str, root, world: np.ndarray, ankle: np.ndarra
     """World rotations with one leg bent so that its ankle is where it should be; the foot keeps its rotation."""
     parents = body.skeleton.parents
     hip, knee, foot = (body.rig.limbs[side, part] for part in ("thigh", "shin", "foot"))
-    places = world_pose(body.skeleton, root, local_rotations(parents, world)).positions
-    a, b, c = places[:, hip], places[:, knee], places[:, foot]
+    a, b, c = joint_places(body.skeleton, root, world, (hip, knee, foot))
     # Another hip width or knee height moves a standing foot by a constant amount, and a captured person's legs differ
     # in length by up to 2 cm. Sideways the constant is granted whole, for it makes no foot slide; upwards by half, a
     # compromise between a foot off the floor by millimetres and a knee bent by degrees.

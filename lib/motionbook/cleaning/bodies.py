@@ -155,6 +155,19 @@ def leg_length(body: Body) -> float:
     )
 
 
+def joint_places(skeleton: Skeleton, root, world, joints) -> list[np.ndarray]:
+    """World places (frames, 3) of a few joints from world rotations (frames, joints, 4), by way of their ancestors."""
+    found = {0: np.asarray(root, dtype=np.float64)}
+
+    def place(joint):
+        if joint not in found:
+            parent = skeleton.parents[joint]
+            found[joint] = place(parent) + rot.rotate(world[:, parent], skeleton.offsets[joint])
+        return found[joint]
+
+    return [place(joint) for joint in joints]
+
+
 def standing_hip_height(body: Body) -> float:
     """Height in metres of the middle between the hips over the soles when standing straight."""
     soles = []

@@ -23,6 +23,7 @@ from motionbook.cleaning.bodies import (
     body_of_clip,
     bones_of,
     hip_centre,
+    joint_places,
     leg_length,
     make_body,
     pelvis_turns,
@@ -34,7 +35,7 @@ from motionbook.cleaning.bodies import (
 from motionbook.cleaning.editing import put_on_floor
 from motionbook.cleaning.rest_pose import trunk_frames
 from motionbook.clip import Clip, Skeleton
-from motionbook.kinematics import forward_kinematics, local_rotations, world_pose
+from motionbook.kinematics import forward_kinematics, local_rotations
 from motionbook.rerooting import hangs_from_head, rooted_at_hips
 from motionbook.rigs import SIDES, RigFinding
 
@@ -162,12 +163,9 @@ def carry_out(plan: Plan, keep_ankles: bool = True) -> Clip:
     def placed(point):
         return plan.scale * (point - [0.0, source_ankle, 0.0]) + [0.0, target_ankle, 0.0]
 
-    root = placed(hip_centre(source, places)) - hip_centre(
-        target,
-        world_pose(
-            target.skeleton, np.zeros((len(clip), 3)), local_rotations(target.skeleton.parents, world)
-        ).positions,
-    )
+    thighs = [target.rig.limbs[side, "thigh"] for side in SIDES]
+    left, right = joint_places(target.skeleton, np.zeros((len(clip), 3)), world, thighs)
+    root = placed(hip_centre(source, places)) - 0.5 * (left + right)
     if keep_ankles:
         for side in SIDES:
             ankle = placed(places[:, source.rig.limbs[side, "foot"]])
@@ -269,10 +267,10 @@ def _with_trunk(source: Body, target: Body, places, world: np.ndarray) -> np.nda
     wanted = places[:, source.rig.neck[0]] - hip_centre(source, places)
     if np.linalg.norm(wanted, axis=-1).min() < 1e-6:
         return world
+    joints = (target.rig.neck[0], *(target.rig.limbs[side, "thigh"] for side in SIDES))
     for _ in range(4):
-        local = local_rotations(target.skeleton.parents, world)
-        ours = world_pose(target.skeleton, np.zeros((len(world), 3)), local).positions
-        trunk = ours[:, target.rig.neck[0]] - hip_centre(target, ours)
+        neck, left, right = joint_places(target.skeleton, np.zeros((len(world), 3)), world, joints)
+        trunk = neck - 0.5 * (left + right)
         turn = rot.between(trunk, wanted)
         if np.median(rot.angle_between(turn, rot.identity())) < _TRUNK_STRAYS:
             break
