@@ -14,7 +14,7 @@ from motionbook.cleaning.clip_quality import (
     quality_table,
     windowed_ldlj,
 )
-from motionbook.cleaning.penetration import TestableBody, penetration_depths, testable_body
+from motionbook.cleaning.penetration import LimbPairs, penetration_depths, limb_pairs
 from motionbook.clip import Clip
 from motionbook.drawing import Body
 from motionbook.kinematics import WorldPose, local_rotations
@@ -35,11 +35,14 @@ def minimum_jerk(seconds, fps):
 
 @pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
 def test_a_minimum_jerk_movement_has_minus_ln_720(fps):
-    """Flash and Hogan's movement: integral of squared jerk 720 A^2/T^5, whatever amplitude, duration and direction."""
-    for metres, seconds in ((0.3, 4.0), (2.0, 8.0)):
+    """Flash and Hogan's movement: integral of squared jerk 720 A^2/T^5, at any amplitude and rate.
+
+    Slow ones, for a third difference over a thirtieth of a second leaves the first and last tenth out.
+    """
+    for metres, seconds in ((0.3, 20.0), (2.0, 40.0)):
         path = metres * minimum_jerk(seconds, fps) * np.array([[0.6], [0.0], [0.8]])
         found = log_dimensionless_jerk(path[:, None], fps)
-        assert found.shape == (1,) and found[0] == pytest.approx(-np.log(720), abs=0.1)
+        assert found.shape == (1,) and found[0] == pytest.approx(-np.log(720), abs=0.03)
 
 
 def test_ldlj_of_a_sine_and_of_rest():
@@ -95,7 +98,7 @@ def crossing(gap: float, angle: float) -> float:
     body = Body(joints, -ends, ends, np.array([[0.05, 0.05], [0.03, 0.03]]))
     turns = np.stack([rot.identity(), rot.from_axis_angle([0.0, 1.0, 0.0], angle)])[None]
     world = WorldPose(np.array([[[0.0, 0.0, 0.0], [0.0, gap, 0.0]]]), turns)
-    depths, _ = penetration_depths(world, TestableBody(body, np.array([[0, 1]]), ("a in b",)))
+    depths, _ = penetration_depths(world, LimbPairs(body, np.array([[0, 1]]), ("a in b",)))
     return float(depths[0])
 
 
@@ -113,7 +116,7 @@ def test_closest_points_agree_with_a_dense_search():
         starts, ends = rng.normal(0, 0.3, (2, 2, 3))
         body = Body(np.array([0, 0]), starts, ends, np.full((2, 2), 0.05))
         world = WorldPose(np.zeros((1, 1, 3)), rot.identity((1, 1)))
-        depths, _ = penetration_depths(world, TestableBody(body, np.array([[0, 1]]), ("",)))
+        depths, _ = penetration_depths(world, LimbPairs(body, np.array([[0, 1]]), ("",)))
         a, b = (starts[i] + share[:, None] * (ends[i] - starts[i]) for i in range(2))
         least = np.linalg.norm(a[:, None] - b[None], axis=-1).min()
         assert depths[0] == pytest.approx(0.1 - least, abs=2e-3) and depths[0] >= 0.1 - least - 1e-12
@@ -135,7 +138,7 @@ def test_an_arm_through_the_trunk_is_found_and_a_t_pose_is_clear():
 
 def test_pairs_leave_neighbours_out():
     for skeleton in (LAFAN1, FREEMOCAP):
-        words = set(testable_body(skeleton).words)
+        words = set(limb_pairs(skeleton).words)
         assert {"left arm in trunk", "right arm in head", "left shin in right shin"} <= words
         assert ("left arm in right arm" in words) != ("right arm in left arm" in words)
         assert not any("upper arm in" in w or w == "left arm in left upper arm" or w.startswith("trunk") for w in words)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from motionbook.cleaning import motion_signals as signals
-from motionbook.cleaning.penetration import penetration_depths, testable_body
+from motionbook.cleaning.penetration import penetration_depths, limb_pairs
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
 
@@ -68,7 +68,7 @@ def clip_quality(clip: Clip) -> ClipQuality:
     skate, planted = foot_skate(places, points, clip.fps)
     shown = _shown(points)
     tips = places[:, shown] - np.where(points.parents[shown][:, None] >= 0, places[:, points.parents[shown]], 0.0)
-    body = testable_body(clip.skeleton, clip.translations)
+    body = limb_pairs(clip.skeleton, clip.translations)
     if body is None:
         share, depth, deepest = np.nan, np.nan, ""
     else:
@@ -162,7 +162,11 @@ def log_dimensionless_jerk(path: np.ndarray, fps: float) -> np.ndarray:
     et al. (2012) take the logarithm. A minimum-jerk movement from rest to rest has -ln 720. NaN for a path shorter
     than ``MOVING``.
     """
-    return _ldlj(signals.jerks(path, fps)[None], signals.speeds(path, fps)[None], fps)[0]
+    step = signals.lag(fps)
+    if path.shape[-1] <= 3 * step:
+        return np.full(path.shape[1], np.nan)
+    jerk, speed = signals.jerks(path, fps)[:, step : -2 * step], signals.speeds(path, fps)[:, step:]
+    return _ldlj(jerk, speed, (path.shape[-1] - 1) / fps)
 
 
 def windowed_ldlj(path: np.ndarray, fps: float, seconds: float = WINDOW_SECONDS) -> float:
@@ -177,13 +181,12 @@ def windowed_ldlj(path: np.ndarray, fps: float, seconds: float = WINDOW_SECONDS)
         signal[:, : count * width].reshape(len(signal), count, width).transpose(1, 0, 2)
         for signal in (signals.jerks(path, fps), signals.speeds(path, fps))
     )
-    values = _ldlj(jerk, speed, fps)
+    values = _ldlj(jerk, speed, (width - 1) / fps)
     return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
 
 
-def _ldlj(jerk, speed, fps) -> np.ndarray:
-    """(windows, points) from signals (windows, points, frames)."""
-    duration = (jerk.shape[-1] - 1) / fps
+def _ldlj(jerk, speed, duration) -> np.ndarray:
+    """(..., points) from signals (..., points, frames) that stand for ``duration`` seconds."""
     length = speed.mean(axis=-1) * duration
     integral = np.square(jerk).mean(axis=-1) * duration
     moving = (length > MOVING) & (integral > 0)

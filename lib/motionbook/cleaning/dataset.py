@@ -148,9 +148,7 @@ def clean_take(clip: Clip, *, fps: float = FPS) -> Clip:
     return centre_first_frame(face_forward(put_on_floor(clip)))
 
 
-def find_take_faults(
-    clip: Clip, group: str, ranges: Sequence[tuple[int, int]] = (), method: str = "robust"
-) -> Faults:
+def find_take_faults(clip: Clip, group: str, ranges: Sequence[tuple[int, int]] = (), method: str = "robust") -> Faults:
     """Faults of a take: automatic ones where a person only waits, and the ranges listed by hand (inclusive)."""
     nothing = Faults((), ((0, len(clip)),), len(clip))
     faults = find_faults(clip, method=method) if group in SEARCHED_GROUPS else nothing

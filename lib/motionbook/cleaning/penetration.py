@@ -21,7 +21,7 @@ _TESTS = {
 }
 
 
-class TestableBody(NamedTuple):
+class LimbPairs(NamedTuple):
     """A body with the pairs of its cones that must not meet.
 
     Attributes
@@ -33,24 +33,22 @@ class TestableBody(NamedTuple):
         One per pair, e.g. "left arm in head".
     """
 
-    __test__ = False  # its name is no test's
-
     body: Body
     pairs: np.ndarray
     words: tuple[str, ...]
 
 
-def testable_body(skeleton: Skeleton, translations: np.ndarray | None = None) -> TestableBody | None:
+def limb_pairs(skeleton: Skeleton, translations: np.ndarray | None = None) -> LimbPairs | None:
     """The drawn body of a skeleton with its pairs; None when the joint names do not tell a person with a head.
 
     ``translations`` (frames, joints, 3) stand for the offsets by their median, as in `motionbook.drawing.body_of`.
     """
     offsets = skeleton.offsets if translations is None else np.median(translations, axis=0)
-    return _testable(skeleton.names, skeleton.parents, offsets.tobytes(), skeleton.end_offsets)
+    return _limb_pairs(skeleton.names, skeleton.parents, offsets.tobytes(), skeleton.end_offsets)
 
 
 @functools.lru_cache(maxsize=128)  # the clips of one person share a skeleton
-def _testable(names, parents, offsets, end_offsets) -> TestableBody | None:
+def _limb_pairs(names, parents, offsets, end_offsets) -> LimbPairs | None:
     skeleton = Skeleton(names, parents, np.frombuffer(offsets).reshape(-1, 3), end_offsets)
     try:
         rig = find_rig(skeleton)
@@ -68,7 +66,7 @@ def _testable(names, parents, offsets, end_offsets) -> TestableBody | None:
                 continue
             pairs.append((a, b))
             words.append(f"{' '.join(first).strip()} in {' '.join(second).strip()}")
-    return TestableBody(body, np.array(pairs, dtype=np.int64).reshape(-1, 2), tuple(words))
+    return LimbPairs(body, np.array(pairs, dtype=np.int64).reshape(-1, 2), tuple(words))
 
 
 def _regions(skeleton: Skeleton, rig) -> list[tuple[str, str]]:
@@ -88,7 +86,7 @@ def _tested(first: tuple[str, str], second: tuple[str, str]) -> bool:
     return second[1] in _TESTS.get(first[1], ()) or (across and f"other {second[1]}" in _TESTS.get(first[1], ()))
 
 
-def penetration_depths(world: WorldPose, body: TestableBody) -> tuple[np.ndarray, np.ndarray]:
+def penetration_depths(world: WorldPose, body: LimbPairs) -> tuple[np.ndarray, np.ndarray]:
     """Greatest depth of every frame in metres, negative the smallest gap, and the pair it is of, each (frames,).
 
     Depth is by how much the radii at the closest points of two axes exceed their distance: exact for capsules, and
@@ -125,9 +123,7 @@ def _kernel():
     numbers = types.int64[::1]
     return compiled(
         _depths,
-        types.void(
-            cube, cube, numbers, table, table, table, numbers, types.int64[:, ::1], types.float64[::1], numbers
-        ),
+        types.void(cube, cube, numbers, table, table, table, numbers, types.int64[:, ::1], types.float64[::1], numbers),
     )
 
 
