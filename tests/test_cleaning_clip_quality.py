@@ -14,7 +14,7 @@ from motionbook.cleaning.clip_quality import (
     quality_table,
     windowed_ldlj,
 )
-from motionbook.cleaning.penetration import LimbPairs, penetration_depths, limb_pairs
+from motionbook.cleaning.penetration import LimbPairs, limb_pairs, penetration_depths
 from motionbook.clip import Clip
 from motionbook.drawing import Body
 from motionbook.kinematics import WorldPose, local_rotations
@@ -67,10 +67,10 @@ def test_noise_lowers_ldlj():
 @pytest.mark.parametrize("skeleton", [LAFAN1, FREEMOCAP], ids=["lafan1", "freemocap"])
 def test_a_sliding_foot_slides_as_fast_as_it_slides(skeleton):
     """A T-pose that glides 12 cm a second: both feet are planted all the time and skate 12 cm per planted second."""
-    path = np.outer(np.arange(90) / 30, [0.12 * 0.6, 0.0, 0.12 * 0.8]) + [0.0, 1.0, 0.0]
+    path = np.outer(np.arange(90) / 30, [0.12 * 0.6, 0.0, 0.12 * 0.8]) + np.array([0.0, 1.0, 0.0])
     quality = clip_quality(standing(skeleton, path))
     assert quality.foot_skate == pytest.approx(12.0) and quality.planted == 1.0
-    still = clip_quality(standing(skeleton, 0 * path + [0.0, 1.0, 0.0]))
+    still = clip_quality(standing(skeleton, 0 * path + np.array([0.0, 1.0, 0.0])))
     assert still.foot_skate == pytest.approx(0.0, abs=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_a_lifted_or_turning_foot_does_not_skate():
     quality = clip_quality(standing(LAFAN1, path))
     assert quality.planted == pytest.approx(0.5, abs=0.01) and quality.foot_skate == pytest.approx(0.0, abs=1e-9)
     points = signals.body_points(LAFAN1)
-    clip = standing(LAFAN1, np.zeros((60, 3)) + [0.0, 1.0, 0.0])
+    clip = standing(LAFAN1, np.zeros((60, 3)) + np.array([0.0, 1.0, 0.0]))
     places = signals.point_places(clip, points).copy()
     for foot in points.feet:  # the ankle circles about the toe
         ankle, toe = foot[:2]
@@ -123,7 +123,7 @@ def test_closest_points_agree_with_a_dense_search():
 
 
 def test_an_arm_through_the_trunk_is_found_and_a_t_pose_is_clear():
-    clip = standing(LAFAN1, np.zeros((30, 3)) + [0.0, 1.0, 0.0])
+    clip = standing(LAFAN1, np.zeros((30, 3)) + np.array([0.0, 1.0, 0.0]))
     assert clip_quality(clip).penetration == 0 and clip_quality(clip).depth == 0
     world = np.broadcast_to(t_pose(LAFAN1), clip.rotations.shape).copy()
     across = rot.from_axis_angle([0.0, 1.0, 0.0], np.pi)  # the forearm folded back at the elbow, into the shoulder

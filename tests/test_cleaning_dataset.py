@@ -82,12 +82,10 @@ def test_layout_and_listing(takes, tmp_path):
 def test_a_fault_is_cut_out_of_both_rigs_and_told(takes, tmp_path):
     built = build(takes, tmp_path)
     pieces = {e["path"]: e["kept"] for e in built.listing["clips"] if "00_idle" in e["path"]}
-    assert pieces["lafan/idle/00_idle_1.bvh"] == pieces["freemocap/idle/00_idle_1.bvh"] == [0, 110]
-    assert pieces["lafan/idle/00_idle_2.bvh"] == [
-        132,
-        300,
-    ]  # the jump there (120) and back (121), ten frames on each side
-    assert built.takes[0]["removed"] == 22
+    assert pieces["lafan/idle/00_idle_1.bvh"] == pieces["freemocap/idle/00_idle_1.bvh"] == [0, 112]
+    # the body is elsewhere in frame 120, which the feet show for 0.1 s on each side, and five more frames go with it
+    assert pieces["lafan/idle/00_idle_2.bvh"] == [129, 300]
+    assert built.takes[0]["removed"] == 17 < built.takes[0]["published_removed"] == 22
 
 
 def test_clips_stand_at_the_origin_facing_forward_on_the_floor(takes, tmp_path):
@@ -239,6 +237,7 @@ def test_reactidle_becomes_a_data_set(shared_data, tmp_path):
     some = [take for take in opened.takes if take.path.stem in ("002_genuine", "003_genuine", "010_acted")]
     built = build_dataset(some, tmp_path / "set", about=opened.about, folds=opened.folds, root=opened.root)
     lafan = [entry for entry in built.listing["clips"] if entry["path"].startswith("lafan/")]
-    assert [entry["frames"] for entry in lafan] == [1519, 918, 2921] and {e["fps"] for e in lafan} == {30.0}
+    assert [entry["frames"] for entry in lafan] == [604, 256, 450, 918, 2921] and {e["fps"] for e in lafan} == {30.0}
+    assert sorted(take["removed"] for take in built.takes) == [0, 0, 209]  # filled gaps, a forearm that jerks
     assert built.listing["kind"] == "real" and "30 fps" in built.listing["label"]
     assert max(take["direction_error_deg"] for take in built.takes) < 1.0

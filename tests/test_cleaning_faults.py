@@ -85,7 +85,7 @@ def test_published_rule_on_real_clips(shared_data):
 
 
 def test_the_window_is_even_and_no_good_frame_is_lost():
-    """The authors' script takes frames -10 to +9 and drops the last good frame of every piece; this one does neither."""
+    """The authors' script takes frames -10 to +9 and drops the last good frame of every piece; here neither happens."""
     clip = gliding(600, jumps=[300])
     kept = find_faults(clip, method="published").kept
     assert kept == ((0, 290), (311, 600))

@@ -50,7 +50,7 @@ def test_the_granted_movement_is_granted_and_one_twice_as_quick_is_not(fps):
     Only speed and jerk are asked: both feet slide along with the root.
     """
     for seconds, fine in ((0.47, True), (0.225, False)):
-        path = minimum_jerk(Movement(0.5, seconds), fps, 3.0, 3.0)[:, 0].T + [0.0, 0.9, 0.0]
+        path = minimum_jerk(Movement(0.5, seconds), fps, 3.0, 3.0)[:, 0].T + np.array([0.0, 0.9, 0.0])
         clip = Clip(LAFAN1, path, rot.identity((len(path), 22)), fps)
         kinds = {f.kind for f in find_robust_faults(clip).faults} - {"slide"}
         assert (not kinds) == fine, (kinds, seconds)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from motionbook.cleaning import motion_signals as signals
-from motionbook.cleaning.penetration import penetration_depths, limb_pairs
+from motionbook.cleaning.penetration import limb_pairs, penetration_depths
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
 

@@ -4,6 +4,7 @@ Ranges are half-open inside, [start, stop), and inclusive, first to last, in tab
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ def joined(mask: np.ndarray, gap: int) -> np.ndarray:
     """The mask (frames,) with gaps of up to ``gap`` frames between two true stretches filled."""
     full = np.asarray(mask, dtype=bool).copy()
     stretches = runs(mask)
-    for (_, stop), (start, _) in zip(stretches[:-1], stretches[1:], strict=True):
+    for (_, stop), (start, _) in pairwise(stretches):
         if start - stop <= gap:
             full[stop:start] = True
     return full

@@ -156,7 +156,7 @@ def dataset_numbers(clips: Sequence[Mapping], folds: Sequence[Mapping]):
 
 
 def fault_table(takes: Sequence[Mapping], most_rows: int = 20):
-    """Percent of frames that the published fault rule and the rule with the speed floor remove.
+    """Percent of frames that the published fault rule removes, and that the data set lost to faults.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def fault_table(takes: Sequence[Mapping], most_rows: int = 20):
         ]
         for name, part in rows.items()
     }
-    columns = ["Frames", "published rule [%]", "with speed floor [%]"]
+    columns = ["Frames", "published rule [%]", "robust rule [%]"]
     return pd.DataFrame.from_dict(share, orient="index", columns=columns).rename_axis("takes")
 
 
