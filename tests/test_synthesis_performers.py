@@ -13,6 +13,7 @@ from motionbook.kinematics import forward_kinematics, local_rotations
 from motionbook.skeletons import LAFAN1, t_pose
 from motionbook.synthesis.actions import ACTION_ROWS, find_row
 from motionbook.synthesis.performers import ACTIONS, action, idle, make_performer, phone
+from motionbook.synthesis.takes import MOST_ALIKE, PROMISED, arm_correlations
 
 
 def fingerprint(clip) -> str:
@@ -113,3 +114,11 @@ def test_wrong_requests_say_what_is_possible():
         idle(make_performer(0, 0), 5.0, take=-1)
     with pytest.raises(ValueError, match="seconds"):
         idle(make_performer(0, 0), 0.0)
+
+
+def test_the_least_alike_draw_is_taken_where_none_is_wholly_different():
+    """Person 45 glances at the watch the same way every time; taking any draw, or none, is the planted fault."""
+    performer = make_performer(45, 0)
+    first, second = (action(performer, "l_wat", take) for take in (0, 1))
+    alike = max(arm_correlations(first, second).values())
+    assert MOST_ALIKE < alike <= PROMISED
