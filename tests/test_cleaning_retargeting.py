@@ -331,3 +331,25 @@ def test_hands_turn_against_the_forearm_as_they_did(number, shared_data):
         )
         bends = [rot.angle_between(q[:, 0], q[:, 1]) for q in (theirs, ours)]
         np.testing.assert_allclose(bends[0], bends[1], atol=np.deg2rad(8.0))
+
+
+@pytest.mark.parametrize("number", ["003_acted", "007_acted"])
+def test_elbows_bend_about_their_hinge_on_request(number, shared_data):
+    """FreeMoCap's arms know no twist; LaFAN1's elbow turns about local z of the upper arm, towards -y."""
+    clip = read_bvh(shared_data / "reactidle" / "acted" / f"{number}.bvh", positions="add_root", fps=30.0)[:900]
+    plain, hinged = retarget(clip, LAFAN1), retarget(clip, LAFAN1, twist="hinge")
+    np.testing.assert_allclose(forward_kinematics(plain).positions, forward_kinematics(hinged).positions, atol=1e-9)
+    aside = []
+    for result in (plain, hinged):
+        for side in ("Left", "Right"):
+            bone = rot.rotate(result.rotations[:, LAFAN1.index(side + "ForeArm")], np.array([1.0, 0.0, 0.0]))
+            bent = np.hypot(bone[:, 1], bone[:, 2]) > np.sin(np.deg2rad(20.0))
+            sideways = np.arctan2(np.abs(bone[:, 2]), np.abs(bone[:, 1]))
+            aside.append(np.rad2deg(np.median(sideways[bent])))
+            if result is hinged:
+                assert (bone[bent, 1] < 0).all()
+        report = retarget_report(clip, result).bends.set_index("hinge").hinge_deg
+        np.testing.assert_allclose([report["left elbow"], report["right elbow"]], aside[-2:], atol=8.0)
+    assert min(aside[:2]) > 20.0 and max(aside[2:]) < 0.1, aside
+    with pytest.raises(ValueError, match="twist: expected"):
+        retarget(clip, LAFAN1, twist="none")

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motionbook import rotations as rot
 from motionbook.cleaning.agreement import bone_vectors, direction_errors, foot_slide, limb_twists, planted
 from motionbook.cleaning.retargeting import Plan, joint_sources, plan_retarget
 from motionbook.clip import Clip
@@ -33,9 +34,10 @@ class RetargetReport(NamedTuple):
         directions. "trunk" runs from between the hips to the base of the neck. Of kind "line" are pieces of the spine
         at equal shares of its length: the joints there are not the same ones, so they bend with the whole.
     bends : DataFrame
-        One row per knee and elbow: share of frames bent by 20 degrees or more, median angle in degrees between the
-        planes the two limbs bend in, turn of the lower limb about its own bone (95 %), and for knees the share of
-        the bent frames in which the knee points forwards.
+        One row per knee and elbow: hinge, bent_share (of frames, by 20 degrees or more), plane_deg (median angle
+        between the planes the two limbs bend in), hinge_deg (median angle from that plane's normal to the axis
+        the target's own joint bends about), twist_q95_deg (turn of the lower limb about its own bone), and for knees
+        forward_share (of the bent frames in which the knee points forwards).
     at_rest, missing : tuple of str
         Joints of the target nothing drives; parts the source lacks.
     scale : float
@@ -180,7 +182,7 @@ def _angle(u, v) -> np.ndarray:
 def _bend_rows(clip: Clip, result: Clip, plan: Plan) -> list[dict]:
     theirs, ours = bone_vectors(clip, plan.source.rig), bone_vectors(result, plan.target.rig)
     twists = limb_twists(result, plan.target.rig)
-    places = forward_kinematics(result).positions
+    places, turned = forward_kinematics(result)
     left, right = (places[:, plan.target.rig.limbs[side, "thigh"]] for side in SIDES)
     rows = []
     for side in SIDES:
@@ -193,6 +195,12 @@ def _bend_rows(clip: Clip, result: Clip, plan: Plan) -> list[dict]:
             row = {"hinge": f"{side} {hinge}", "bent_share": float(bent.mean()), "plane_deg": np.nan}
             if bent.any():
                 row["plane_deg"] = float(np.rad2deg(np.median(_angle(*normals)[bent])))
+            row["hinge_deg"] = np.nan
+            if bent.any():
+                joint = plan.target.rig.limbs[side, upper]
+                standing = np.array([1.0, 0, 0] if hinge == "knee" else [0, -1.0 if side == "left" else 1.0, 0])
+                axis = rot.rotate(rot.multiply(turned[:, joint], rot.inverse(plan.target.pose[joint])), standing)
+                row["hinge_deg"] = float(np.rad2deg(np.median(_angle(axis, normals[1])[bent])))
             twist = twists.get(f"{side} {lower}")
             row["twist_q95_deg"] = np.nan if twist is None else float(np.rad2deg(np.quantile(twist, 0.95)))
             row["forward_share"] = np.nan

@@ -34,6 +34,7 @@ from motionbook.cleaning.bodies import (
 )
 from motionbook.cleaning.editing import put_on_floor
 from motionbook.cleaning.rest_pose import trunk_frames
+from motionbook.cleaning.twists import with_hinged_elbows
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics, local_rotations
 from motionbook.rerooting import hangs_from_head, rooted_at_hips
@@ -99,6 +100,7 @@ def retarget(
     names: Mapping[str, str] | None = None,
     scale: str | float = "legs",
     on_floor: bool = False,
+    twist: str = "source",
 ) -> Clip:
     """A clip of any humanoid rig on another skeleton.
 
@@ -124,6 +126,9 @@ def retarget(
         or given.
     on_floor : bool
         Lift or lower the result by a constant so that its lower foot stands at height 0.
+    twist : "source" or "hinge"
+        "source": arms turn about their own bones as the source's joints say. "hinge": as the plane says in which the
+        elbow bends, for rigs that know no twist (`motionbook.cleaning.twists`).
 
     Returns
     -------
@@ -136,18 +141,20 @@ def retarget(
     ValueError
         When a rig cannot be read from the names, or neither rest pose nor motion shows how it stands.
     """
+    if twist not in ("source", "hinge"):
+        raise ValueError(f"twist: expected 'source' or 'hinge', got {twist!r}")
     same_joints = clip.skeleton.names == skeleton.names and clip.skeleton.parents == skeleton.parents
-    if same_joints and clip.translations is None and rest is None and not names:
+    if same_joints and clip.translations is None and rest is None and not names and twist == "source":
         if keep_size or np.abs(clip.skeleton.offsets[1:] - skeleton.offsets[1:]).max() < 1e-4:
             skeleton = clip.skeleton if keep_size else skeleton
             same = Clip(skeleton, clip.root_positions, clip.rotations, clip.fps)
             return put_on_floor(same) if on_floor else same
     plan = plan_retarget(clip, skeleton, keep_size=keep_size, rest=rest, names=names, scale=scale)
-    result = carry_out(plan, keep_ankles)
+    result = carry_out(plan, keep_ankles, twist)
     return put_on_floor(result) if on_floor else result
 
 
-def carry_out(plan: Plan, keep_ankles: bool = True) -> Clip:
+def carry_out(plan: Plan, keep_ankles: bool = True, twist: str = "source") -> Clip:
     """The retargeted clip of a plan."""
     clip, source, target = plan.clip, plan.source, plan.target
     places, turns = forward_kinematics(clip)
@@ -158,6 +165,8 @@ def carry_out(plan: Plan, keep_ankles: bool = True) -> Clip:
         trunk = trunk_frames(source.rig, places)
     world = _world_rotations(source, target, turns, trunk)
     world = _with_trunk(source, target, places, world)
+    if twist == "hinge":
+        world = with_hinged_elbows(target, world)
     source_ankle, target_ankle = ankle_heights(source, target)
 
     def placed(point):
