@@ -1,12 +1,13 @@
-"""Reading BVH to quaternions and placing all joints, beside pybvh and bvhTools in the same run.
+"""Reading, kinematics and writing of BVH, beside bvhTools, pybvh and bvhio in one table of one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/bench_bvh.py [FILE.bvh]
+    OMP_NUM_THREADS=1 python benchmarks/bench_bvh.py [FILE.bvh] [--rounds N]
 
 Without FILE the LaFAN1 clip dance1_subject2 (3945 frames, 22 joints) is taken from $MOTIONBOOK_TEST_DATA or
-../shared/data, and where that is absent a clip of the same size is made. Each figure is the best of several runs in one
-process, one run where it takes seconds; cold figures are whole processes, and "cold" means that nothing has been
-compiled before. A peer that is not installed is left out, and this is said. The last lines read made files of about 90
-and 180 MB.
+../shared/data, and where that is absent a clip of the same size is made. Figures of the table are CPU time, best of
+several runs of one process that take turns; what is compared must be equal first: joint places of each library to the
+digits it holds, and the numbers in the files that each has written. A peer that is not installed is left out, and this
+is said. Cold figures are whole processes, and "cold" means that nothing has been compiled before. The last lines read
+made files of about 90 and 180 MB.
 """
 
 import argparse
@@ -33,24 +34,35 @@ ROUNDS = 20
 LARGE_JOINTS, LARGE_FRAMES = 316, 20_000  # 951 numbers a row
 
 
-class Entry(NamedTuple):
-    """One thing to time, and how many times slower than ours it is wanted to be."""
+class Library(NamedTuple):
+    """One library's way to do what is timed; ``loaded`` is what its own ``read`` gives.
 
-    what: str
-    who: str
-    work: Callable[[], object]
-    wanted: int | None = None
-    rounds: int = ROUNDS
+    ``tolerance`` is in metres, what its number format leaves of a joint's place; ``rounds`` how often it is timed.
+    """
+
+    name: str
+    read: Callable[[], object]
+    kinematics: Callable[[object], np.ndarray]
+    write: Callable[[object], object]
+    written: Path
+    tolerance: float
+    rounds: int
+    pose: Callable[[], object] | None = None  # reads what kinematics needs, where that is not what read gives
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", nargs="?", type=Path, help="a BVH file, by default LaFAN1's dance1_subject2")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of what takes milliseconds")
+    parser.add_argument("--table-only", action="store_true", help="neither cold figures nor large files")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pybvh's, about the up axis
-        path = parser.parse_args().file or find_or_make(Path(folder))
-        report(path, Path(folder))
+        path = options.file or find_or_make(Path(folder))
+        table(path, Path(folder), options.rounds)
+        if not options.table_only:
+            cold_and_large(path, Path(folder))
 
 
 def find_or_make(folder: Path) -> Path:
@@ -66,57 +78,105 @@ def find_or_make(folder: Path) -> Path:
     return write_bvh(clip, folder / "made.bvh")
 
 
-def report(path: Path, folder: Path) -> None:
-    """All figures for one file."""
+def libraries(path: Path, folder: Path, rounds: int) -> list[Library]:
+    """Ours and the peers that are installed."""
+    ours = Library(
+        "motionbook",
+        lambda: read_bvh(path, 0.01),
+        lambda clip: forward_kinematics(clip).positions,
+        lambda clip: write_bvh(clip, folder / "motionbook.bvh"),
+        folder / "motionbook.bvh",
+        0.0,
+        rounds,
+    )
+    found = [ours]
+    names = read_bvh(path, 0.01).skeleton.names
+    if pybvh := peer("pybvh"):
+        its_file = folder / "pybvh.bvh"
+        found.append(
+            Library(
+                "pybvh",
+                lambda: pybvh.read_bvh_file(path),
+                lambda data: data.joint_positions() * 0.01,
+                lambda data: data.write(its_file),
+                its_file,
+                1e-13,
+                rounds,
+            )
+        )
+    if bvhtools := peer("bvhTools.bvhIO"):
+        that_file = folder / "bvhtools.bvh"
+
+        def places(data):
+            frames = (data.getFKAtFrame(frame) for frame in range(data.motion.numFrames))
+            return np.array([[frame[name][1] for name in names] for frame in frames]) * 0.01
+
+        read, write = lambda: bvhtools.readBvh(str(path)), lambda data: bvhtools.writeBvh(data, str(that_file))
+        found.append(Library("bvhTools", read, places, write, that_file, 1e-13, 3))
+    if bvhio := peer("bvhio"):
+        other = folder / "bvhio.bvh"
+
+        def walked(root):
+            joints = sorted((joint for joint, _, _ in root.layout()), key=lambda joint: names.index(joint.Name))
+            result = np.empty((len(read_bvh(path, 0.01)), len(joints), 3))
+            for frame in range(len(result)):
+                root.loadPose(frame)
+                for number, joint in enumerate(joints):
+                    place = joint.PositionWorld
+                    result[frame, number] = place.x, place.y, place.z
+            return result * 0.01
+
+        found.append(
+            Library(
+                "bvhio",
+                lambda: bvhio.readAsBvh(str(path)),
+                walked,
+                lambda data: bvhio.writeBvh(str(other), data),
+                other,
+                5e-6,
+                2,
+                lambda: bvhio.readAsHierarchy(str(path)),
+            )
+        )
+    return found
+
+
+def table(path: Path, folder: Path, rounds: int) -> None:
+    """The one table, after checking that all libraries compute the same."""
     clip = read_bvh(path, 0.01)
     print(f"{path.name}: {len(clip)} frames, {len(clip.skeleton)} joints, {path.stat().st_size / 1e6:.2f} MB")
-    pybvh, bvhtools = peer("pybvh"), peer("bvhTools.bvhIO")
-
+    all_of_them = libraries(path, folder, rounds)
     truth = forward_kinematics(clip).positions
+    print("largest difference from ours: joint places in metres, numbers of the written file in its units")
+    for library in all_of_them:
+        with contextlib.redirect_stdout(io.StringIO()):
+            data = library.read()
+            gap = np.abs(library.kinematics(library.pose() if library.pose else data) - truth).max()
+            library.write(data)
+        off = np.abs(forward_kinematics(read_bvh(library.written, 0.01)).positions - truth).max() * 100
+        print(f"  {library.name:12}{gap:10.1e} m{off:12.1e} cm")
+        # a file of six decimals is off by nothing here; bvhio rounds rotations to float32 before it writes
+        if gap > library.tolerance or off > (5e-3 if library.tolerance > 1e-9 else 1e-9):
+            raise SystemExit(f"{library.name} and motionbook do not compute the same")
+    rows = {"reading": [], "kinematics": [], "reading and kinematics": [], "writing": []}
+    for library, best in zip(all_of_them, race(all_of_them), strict=True):
+        pose = best["pose"] if library.pose else best["read"]
+        rows["reading"].append(best["read"])
+        rows["kinematics"].append(best["kinematics"])
+        rows["reading and kinematics"].append(pose + best["kinematics"])
+        rows["writing"].append(best["write"])
+    print("\nms of CPU time, best of the runs (times ours)")
+    print(f"{'':24}" + "".join(f"{library.name:>22}" for library in all_of_them))
+    for what, seconds in rows.items():
+        cells = [f"{1e3 * s:.1f} ({s / seconds[0]:.1f})" if k else f"{1e3 * s:.1f}" for k, s in enumerate(seconds)]
+        print(f"{what:24}" + "".join(f"{cell:>22}" for cell in cells))
+    print("wanted of reading and kinematics: 5 times over pybvh, 100 times over bvhTools")
+    print("ours reads to quaternions in metres with unit and axes found; the others' reading stops at their numbers")
 
-    reading = [Entry("reading to quaternions", "motionbook", lambda: read_bvh(path, 0.01))]
-    placing = [Entry("reading and kinematics", "motionbook", lambda: forward_kinematics(read_bvh(path, 0.01)))]
-    if pybvh:
-        reading += [
-            Entry("reading alone", "pybvh", lambda: pybvh.read_bvh_file(path)),
-            Entry("reading to quaternions", "pybvh", lambda: pybvh.read_bvh_file(path).to_quat(), 3),
-        ]
-        placing += [Entry("reading and kinematics", "pybvh", lambda: pybvh.read_bvh_file(path).joint_positions(), 5)]
-        agree("pybvh", pybvh.read_bvh_file(path).joint_positions() * 0.01, truth)
-    if bvhtools:
-        names = clip.skeleton.names
 
-        def quaternions():
-            return bvhtools.readBvh(str(path)).motion.getRepresentation("quaternion")
-
-        def places():
-            data = bvhtools.readBvh(str(path))
-            frames = (data.getFKAtFrame(frame) for frame in range(data.motion.numFrames))
-            return np.array([[frame[name][1] for name in names] for frame in frames])
-
-        reading += [
-            Entry("reading alone", "bvhTools", lambda: bvhtools.readBvh(str(path))),
-            Entry("reading to quaternions", "bvhTools", quaternions, 4, rounds=1),
-        ]
-        placing += [Entry("reading and kinematics", "bvhTools", places, 100, rounds=1)]
-        agree("bvhTools", places() * 0.01, truth)
-
-    print(f"\n{'':26}{'':12}{'ms':>10}{'times ours':>12}{'wanted':>9}")
-    for entries in (reading, placing):
-        seconds = race(entries)
-        for entry, taken in zip(entries, seconds, strict=True):
-            ratio = f"{taken / seconds[0]:12.1f}" if taken is not seconds[0] else ""
-            wanted = f">= {entry.wanted}" if entry.wanted else ""
-            print(f"{entry.what:26}{entry.who:12}{1e3 * taken:10.1f}{ratio}{wanted:>9}")
-    alone, writing = race(
-        [
-            Entry("kinematics alone", "motionbook", lambda: forward_kinematics(clip)),
-            Entry("writing", "motionbook", lambda: write_bvh(clip, folder / "out.bvh")),
-        ]
-    )
-    print(f"{'kinematics alone':26}{'motionbook':12}{1e3 * alone:10.1f}{'< 20':>21}")
-    print(f"{'writing':26}{'motionbook':12}{1e3 * writing:10.1f}")
-
+def cold_and_large(path: Path, folder: Path) -> None:
+    """Whole processes, and files of many megabytes."""
+    pybvh, bvhtools = peer("pybvh"), peer("bvhTools.bvhIO")
     print("\nseconds in a new process")
     ours = f"from motionbook import read_bvh; read_bvh({str(path)!r}, 0.01)"
     lines = {"import numpy": "import numpy", "import motionbook": "import motionbook"}
@@ -149,28 +209,29 @@ def peer(name: str):
         return None
 
 
-def race(entries: list[Entry]) -> list[float]:
-    """Best seconds of each entry; they take turns, so that what else the machine does hits all of them alike.
+def race(entries: list[Library]) -> list[dict[str, float]]:
+    """Best CPU seconds of each step; they take turns, so that what else the machine does hits all of them alike.
 
-    Each runs twice at its turn, which leaves the second run the memory and caches of the first.
+    What a library has read is read anew before every step that could keep results (pybvh does). Each turn is done
+    twice, which leaves the second the memory and caches of the first.
     """
-    best = [float("inf")] * len(entries)
+    best = [dict.fromkeys(("read", "kinematics", "write", "pose"), float("inf")) for _ in entries]
+
+    def timed(step: str, place: int, work: Callable, *arguments):
+        start = time.process_time()
+        result = work(*arguments)
+        best[place][step] = min(best[place][step], time.process_time() - start)
+        return result
+
     with contextlib.redirect_stdout(io.StringIO()):
-        for turn in range(ROUNDS):
+        for turn in range(max(entry.rounds for entry in entries)):
             for place, entry in enumerate(entries):
-                for _ in range(min(2, entry.rounds) if turn < entry.rounds else 0):
-                    start = time.perf_counter()
-                    entry.work()
-                    best[place] = min(best[place], time.perf_counter() - start)
+                for _ in range(2 if turn < entry.rounds and entry.rounds > 3 else turn < entry.rounds):
+                    data = timed("read", place, entry.read)
+                    pose = timed("pose", place, entry.pose) if entry.pose else data
+                    timed("kinematics", place, entry.kinematics, pose)
+                    timed("write", place, entry.write, data)
     return best
-
-
-def agree(name: str, places: np.ndarray, truth: np.ndarray) -> None:
-    """Say how far a peer's places are from ours; figures of programs that disagree mean nothing."""
-    gap = np.abs(np.asarray(places) - truth).max()
-    print(f"largest difference of joint places from {name}: {gap:.1e} m")
-    if gap > 1e-6:
-        raise SystemExit(f"{name} and motionbook place the joints differently")
 
 
 def inside(code: str, environment: dict | None = None, repeats: int = 5) -> float:
