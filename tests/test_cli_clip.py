@@ -360,9 +360,7 @@ def test_retarget_to_lafan1_with_a_report(takes, capsys):
     clip = read_bvh("out/deep/er/08_idle.bvh")
     assert clip.skeleton.names == LAFAN1.names and clip.fps == 60
     about = json.loads((takes.parent / "out/deep/er/08_idle.json").read_text())
-    assert about["rig"] == "FreeMoCap" and about["worst_bone_median_deg"] == max(
-        b["median_deg"] for b in about["bones"]
-    )
+    assert about["rig"] == "FreeMoCap" and about["worst_bone_median_deg"] < 5
     assert {b["bone"]: b for b in about["bones"]}["left thigh"]["median_deg"] < 5 and about["text"]
 
 

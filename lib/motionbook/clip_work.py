@@ -168,9 +168,10 @@ def retarget(source: Source, target: Path, options: dict) -> Outcome:
     found = retarget_report(clip, result, **how)
     _write(_at_rate(result, options["fps"]), target, None, {**options, "like": like})
     bones = [{key: _number(value) for key, value in row.items()} for row in found.bones.to_dict("records")]
+    worst = max((bone for bone in bones if bone["kind"] == "bone"), key=lambda bone: bone["median_deg"])
     numbers = {
-        "worst_bone": str(found.bones.bone[found.bones.median_deg.idxmax()]),
-        "worst_bone_median_deg": _number(found.bones.median_deg.max()),
+        "worst_bone": worst["bone"],
+        "worst_bone_median_deg": worst["median_deg"],
         "slide_before": _number(found.slide[0]),
         "slide_after": _number(found.slide[1]),
         "at_rest": list(found.at_rest),
