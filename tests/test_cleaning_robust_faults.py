@@ -8,6 +8,7 @@ from motionbook import rotations as rot
 from motionbook.cleaning import find_faults
 from motionbook.cleaning import motion_signals as signals
 from motionbook.cleaning.fault_experiment import fault_experiment, precision_table, recall_table
+from motionbook.cleaning.fault_records import runs
 from motionbook.cleaning.injection import KINDS, break_clip, faulty_frames, inject
 from motionbook.cleaning.robust_faults import LIMITS, Movement, find_robust_faults
 from motionbook.clip import Clip, Skeleton
@@ -209,19 +210,30 @@ def test_tables_count_what_a_known_rule_does(waiting):
     scores = fault_experiment([waiting], 2, kinds=("spike", "step"), rules={"blind": blind}, every_seconds=6.0)
     assert scores[scores["kind"] == "spike"]["events"].sum() == 5
     table = precision_table(scores)
-    assert (table.loc[["spike", "step"], "blind: recall [%]"] == 0).all()  # no fault is put where a rule cuts already
-    assert (table.loc[["spike", "step"], "blind: precision [%]"] == 0).all()
-    assert table.loc["none", "blind: good frames lost [%]"] == pytest.approx(100 * 100 / len(waiting))
+    assert (
+        table.loc[["spike", "step"], ("events found", "blind")] == 0
+    ).all()  # no fault is put where a rule cuts already
+    assert (table.loc[["spike", "step"], ("stretches right", "blind")] == 0).all()
+    assert table.loc["none", ("good frames lost", "blind")] == pytest.approx(100 * 100 / len(waiting))
+    assert (table.loc[["spike", "step"], ("removed frames faulty", "blind")] == 0).all()
     assert recall_table(scores).loc[("all", ""), "blind: found [%]"] == 0
+
+    def all_seeing(clip):
+        return Faults((Fault(0, len(clip), "", 0, 1.0, 1.0),), (), len(clip))
+
+    # where nothing may be put there is no event, so the rule that sees all is asked of what another one left
+    scores = fault_experiment([waiting], 2, kinds=("teleport",), rules={"none": find_faults}, every_seconds=6.0)
+    assert scores["events"].sum() == 5 and scores["faulty"].sum() == 5 * 12
+    assert fault_experiment([waiting], 2, kinds=("step",), rules={"all": all_seeing})["size"].notna().sum() == 0
 
 
 def test_more_is_found_and_less_is_lost_than_by_the_published_rule(waiting):
     """People and places that the limits were not tuned on."""
     scores = fault_experiment([waiting, to_freemocap(idle(make_performer(13, 5), 30.0))], 7, every_seconds=6.0)
     table = precision_table(scores)
-    assert table.loc["all", "robust: recall [%]"] > 75 > table.loc["all", "published: recall [%]"]
-    assert table.loc["all", "robust: precision [%]"] > 95 > table.loc["all", "published: precision [%]"]
-    assert table.loc["none", "robust: good frames lost [%]"] == 0 < table.loc["none", "published: good frames lost [%]"]
+    assert table.loc["all", ("events found", "robust")] > 75 > table.loc["all", ("events found", "published")]
+    assert table.loc["all", ("stretches right", "robust")] > 95 > table.loc["all", ("stretches right", "published")]
+    assert table.loc["none", ("good frames lost", "robust")] == 0 < table.loc["none", ("good frames lost", "published")]
 
 
 def test_real_clips_lose_less_and_what_is_held_was_interpolated(shared_data):
@@ -238,3 +250,25 @@ def test_real_clips_lose_less_and_what_is_held_was_interpolated(shared_data):
             assert np.ptp(steps) < 0.02 * steps.mean()
             assert steps.mean() > 1e-4
     assert removed < 0.04 * total
+
+
+def test_figures_show_what_is_removed(waiting):
+    """The strips below the curve are the removed runs in seconds, and every kind has a bar of either rule."""
+    import matplotlib.pyplot as plt
+
+    from motionbook.report.fault_figures import removal_figure, scores_figure
+
+    broken, event = inject(waiting, "teleport", 0.3, 300, np.random.default_rng(0))
+    faults = find_faults(broken)
+    figure = removal_figure(broken, "a clip")
+    above, below = figure.axes
+    assert len(above.lines) == 2 and above.get_title(loc="left") == "a clip"
+    spans = [path.get_extents().intervalx for path in below.collections[2].get_paths()]
+    removed = [(start / 30, stop / 30) for start, stop in runs(faults.removed_mask())]
+    np.testing.assert_allclose(spans, removed)
+    assert removed[0][0] < event.start / 30 and removed[0][1] > event.stop / 30
+    scores = fault_experiment([waiting], 1, kinds=("spike", "twist"), every_seconds=8.0)
+    bars = scores_figure(precision_table(scores)).axes
+    assert [label.get_text() for label in bars[0].get_yticklabels()] == ["spike", "twist", "all kinds"]
+    assert all(len(axis.patches) == 6 for axis in bars)
+    plt.close("all")

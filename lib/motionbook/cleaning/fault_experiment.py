@@ -153,27 +153,51 @@ def _shares(scores, rules) -> dict:
 
 
 def precision_table(scores):
-    """By kind: recall and precision of events, and percent of good frames that are removed with them.
+    """By kind: recall and precision of events and of frames, and percent of good frames that are removed with them.
 
     Precision counts as wrong whatever was not put in, also true faults that a recording had before. The row "none" has
-    the untouched clips.
+    the untouched clips, in which whatever is removed counts as lost.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns are pairs (quantity, rule), all in percent.
     """
     import pandas as pd
 
     rules = list(dict.fromkeys(scores["rule"]))
-    rows: dict[str, dict] = {}
     kinds = [kind for kind in dict.fromkeys(scores["kind"]) if kind != "none"]
     groups = {**{kind: scores[scores["kind"] == kind] for kind in kinds}, "all": scores[scores["kind"] != "none"]}
     groups["none"] = scores[scores["kind"] == "none"]
-    for name, here in groups.items():
-        row = {}
-        for rule in rules:
-            own = here[here["rule"] == rule]
-            sums = own.reindex(columns=["events", "found", "stretches", "right", "good", "good removed"]).sum()
-            row[f"{rule}: recall [%]"] = 100 * sums["found"] / sums["events"] if sums["events"] else np.nan
-            right = sums["stretches"] if name != "none" else 0
-            row[f"{rule}: precision [%]"] = 100 * sums["right"] / right if right else np.nan
-            row[f"{rule}: good frames lost [%]"] = 100 * sums["good removed"] / sums["good"]
-        rows[name] = row
-    order = [f"{rule}: {what}" for what in ("recall [%]", "precision [%]", "good frames lost [%]") for rule in rules]
-    return pd.DataFrame.from_dict(rows, orient="index")[order].rename_axis("kind")
+    rows = {
+        name: {
+            (quantity, rule): value
+            for rule in rules
+            for quantity, value in _quantities(here[here["rule"] == rule], clean=name == "none").items()
+        }
+        for name, here in groups.items()
+    }
+    columns = [(quantity, rule) for quantity in QUANTITIES for rule in rules]
+    frame = pd.DataFrame.from_dict(rows, orient="index")[columns].rename_axis("kind")
+    frame.columns = pd.MultiIndex.from_tuples(columns)
+    return frame
+
+
+QUANTITIES = ("events found", "stretches right", "faulty frames removed", "removed frames faulty", "good frames lost")
+
+
+def _quantities(scores, clean: bool) -> dict[str, float]:
+    names = ["events", "found", "stretches", "right", "faulty", "faulty removed", "good", "good removed"]
+    n = scores.reindex(columns=names).sum()
+    removed = n["faulty removed"] + n["good removed"]
+    shares = (
+        (n["found"], n["events"]),
+        (n["right"], n["stretches"]),
+        (n["faulty removed"], n["faulty"]),
+        (n["faulty removed"], removed),
+        (n["good removed"], n["good"]),
+    )
+    return {
+        quantity: 100 * part / whole if whole and not (clean and quantity != "good frames lost") else float("nan")
+        for quantity, (part, whole) in zip(QUANTITIES, shares, strict=True)
+    }
