@@ -76,7 +76,7 @@ def motion_energy(clip: Clip, smooth_seconds: float = 0.2) -> np.ndarray:
 def _energy(clip: Clip, places: np.ndarray, turns: np.ndarray, smooth_seconds: float = 0.2) -> np.ndarray:
     squares = sum(np.square(np.gradient(values, axis=0)).sum(axis=(1, 2)) for values in (places, turns))
     energy = squares * clip.fps**2 / len(clip.skeleton)
-    return np.maximum(_smoothed(energy, smooth_seconds * clip.fps), 0.0)
+    return _smoothed(energy, smooth_seconds * clip.fps, mode="edge")
 
 
 def suggest_cuts(
@@ -162,7 +162,9 @@ def _features(clip: Clip) -> tuple[np.ndarray, np.ndarray]:
     places, turned = forward_kinematics(clip)
     matrices = rot.to_matrix(turned).reshape(len(clip), len(clip.skeleton), 9)
     sigma = _POSE_SECONDS * clip.fps
-    return _smoothed(places, sigma), _smoothed(matrices, sigma) * (RADIUS / np.sqrt(2.0))
+    # mirrored through the last value, so that who walks out of the recording does not slow down there
+    places, matrices = (_smoothed(x, sigma, mode="reflect", reflect_type="odd") for x in (places, matrices))
+    return places, matrices * (RADIUS / np.sqrt(2.0))
 
 
 def _poses(places: np.ndarray, turns: np.ndarray) -> np.ndarray:
@@ -171,13 +173,13 @@ def _poses(places: np.ndarray, turns: np.ndarray) -> np.ndarray:
     return np.concatenate([places - places[:, :1], turns], axis=-1).reshape(len(places), -1) / np.sqrt(joints)
 
 
-def _smoothed(values: np.ndarray, sigma: float) -> np.ndarray:
-    """Gaussian over the frames; the ends are held."""
+def _smoothed(values: np.ndarray, sigma: float, **beyond) -> np.ndarray:
+    """Gaussian over the frames; ``beyond`` says how `numpy.pad` continues them at both ends."""
     reach = int(np.ceil(4 * sigma))
     if reach < 1:
         return np.array(values)
     kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
-    flat = np.pad(values.reshape(len(values), -1), ((reach, reach), (0, 0)), mode="edge")
+    flat = np.pad(values.reshape(len(values), -1), ((reach, reach), (0, 0)), **beyond)
     kernel /= kernel.sum()
     out = np.stack([np.convolve(column, kernel, mode="valid") for column in flat.T], axis=-1)
     return out.reshape(values.shape)

@@ -33,7 +33,7 @@ def motion_energy_figure(
 
     energy, seconds = np.asarray(suggestion.energy), np.arange(len(suggestion.energy)) / fps
     rows = max(1, int(np.ceil(seconds[-1] / seconds_per_row)))
-    width = seconds_per_row if rows > 1 else seconds[-1]
+    width = seconds[-1] / rows
     figure, axes = plt.subplots(rows, 1, figsize=(7.6, 0.6 + 1.6 * rows), sharey=True, squeeze=False)
     low, high = max(energy.min(), 1e-6), energy.max()
     for row, axis in enumerate(axes[:, 0]):
@@ -45,11 +45,21 @@ def motion_energy_figure(
             if stop < left or start > right:
                 continue
             axis.axvspan(start, stop, color=CYCLE[5], alpha=0.28, linewidth=0, label="labelled takes")
-            middle = 0.5 * (max(start, left) + min(stop, right))
+            seen = min(stop, right) - max(start, left)
+            if seen < min(stop - start, 0.03 * width):
+                continue  # its words stand in the row that shows more of it
+            middle = max(start, left) + 0.5 * seen
             # neighbours on two levels, so that short takes do not write over each other
             height = 0.97 if number % 2 == 0 else 0.86
             axis.text(
-                middle, height, take.label, ha="center", va="top", fontsize=7.5, transform=axis.get_xaxis_transform()
+                middle,
+                height,
+                take.label,
+                ha="center",
+                va="top",
+                fontsize=7.5,
+                transform=axis.get_xaxis_transform(),
+                bbox={"facecolor": "#ffffff", "alpha": 0.7, "edgecolor": "none", "pad": 0.8},
             )
         for cut in suggestion.cuts:
             if left <= cut.seconds <= right:
