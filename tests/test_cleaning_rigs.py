@@ -170,6 +170,9 @@ def test_rerooting_keeps_every_place(shared_data):
         for name in kept:
             i, j = clip.skeleton.index(name), rooted.skeleton.index(name)
             np.testing.assert_allclose(b.positions[:, j], a.positions[:, i], atol=1e-12, err_msg=name)
+    assert set(direction_errors(clip, retarget(clip, LAFAN1))) == set(
+        direction_errors(rooted, retarget(rooted, LAFAN1))
+    )
     with pytest.raises(ValueError, match="whose hips hang below its head"):
         rooted_at_hips(rooted)
 

@@ -7,9 +7,17 @@ import numpy as np
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
+from motionbook.rerooting import hangs_from_head, rooted_at_hips
 from motionbook.rigs import SIDES, Rig, find_rig
 
 _CHAIN = ("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe")
+
+
+def _with_rig(clip: Clip, rig: Rig | None) -> tuple[Clip, Rig]:
+    if rig is not None:
+        return clip, rig
+    clip = rooted_at_hips(clip) if hangs_from_head(clip.skeleton) else clip
+    return clip, find_rig(clip.skeleton, armless=True)
 
 
 def bone_vectors(clip: Clip, rig: Rig | None = None) -> dict[str, np.ndarray]:
@@ -18,7 +26,7 @@ def bone_vectors(clip: Clip, rig: Rig | None = None) -> dict[str, np.ndarray]:
     A limb that ends in an end site (FreeMoCap's forearm and foot) reaches to it. "trunk" runs from between the hips
     to the base of the neck, "neck" from there to the head.
     """
-    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
+    clip, rig = _with_rig(clip, rig)
     places, turned = forward_kinematics(clip)
     vectors = {}
     for side in SIDES:
@@ -57,7 +65,7 @@ def direction_errors(source: Clip, result: Clip, rig: Rig | None = None) -> dict
 
 def planted(clip: Clip, max_speed: float = 0.05, rig: Rig | None = None) -> np.ndarray:
     """Whether the left and the right ankle stand still, (frames - 1, 2) bool: slower than ``max_speed`` in m/s."""
-    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
+    clip, rig = _with_rig(clip, rig)
     ankles = forward_kinematics(clip).positions[:, [rig.limbs[side, "foot"] for side in SIDES]]
     return np.linalg.norm(np.diff(ankles, axis=0), axis=-1) * clip.fps < max_speed
 
@@ -67,7 +75,7 @@ def foot_slide(clip: Clip, contacts: np.ndarray, rig: Rig | None = None) -> floa
 
     Leg lengths, so that a tall and a short body compare; NaN without contact.
     """
-    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
+    clip, rig = _with_rig(clip, rig)
     places = forward_kinematics(clip).positions
     ankles = places[:, [rig.limbs[side, "foot"] for side in SIDES]]
     legs = [
@@ -82,7 +90,7 @@ def foot_slide(clip: Clip, contacts: np.ndarray, rig: Rig | None = None) -> floa
 
 def limb_twists(clip: Clip, rig: Rig | None = None) -> dict[str, np.ndarray]:
     """Turn (frames,) in radians of forearms and shins about their own bone, against upper arm and thigh."""
-    rig = find_rig(clip.skeleton, armless=True) if rig is None else rig
+    clip, rig = _with_rig(clip, rig)
     twists = {}
     for side in SIDES:
         for part, end in (("forearm", "hand"), ("shin", "foot")):
