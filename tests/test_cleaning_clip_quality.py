@@ -108,6 +108,18 @@ def test_crossed_capsules_are_as_deep_as_the_radii_exceed_the_gap():
         assert crossing(0.20, angle) == pytest.approx(0.08 - 0.20, abs=1e-9)
 
 
+def test_a_cone_is_as_thick_as_it_is_where_it_is_met():
+    """A thin rod 4 cm over a cone of 6 cm at its start and 2 cm at its end, near the start, midway, near the end."""
+    for share, radius in ((0.1, 0.056), (0.5, 0.04), (0.9, 0.024)):
+        starts = np.array([[share - 0.5, 0.04, -0.2], [-0.5, 0.0, 0.0]])
+        ends = np.array([[share - 0.5, 0.04, 0.2], [0.5, 0.0, 0.0]])
+        for order in ([0, 1], [1, 0]):  # whichever of the two is asked first
+            body = Body(np.array([0, 0]), starts, ends, np.array([[0.01, 0.01], [0.06, 0.02]]))
+            world = WorldPose(np.zeros((1, 1, 3)), rot.identity((1, 1)))
+            depths, _ = penetration_depths(world, LimbPairs(body, np.array([order]), ("",)))
+            assert depths[0] == pytest.approx(0.01 + radius - 0.04, abs=1e-9)
+
+
 def test_closest_points_agree_with_a_dense_search():
     """Random cones against all pairs of 400 points on either axis."""
     rng = np.random.default_rng(2)
