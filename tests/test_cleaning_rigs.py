@@ -11,6 +11,7 @@ from motionbook.cleaning import retarget
 from motionbook.cleaning.agreement import bone_vectors, direction_errors
 from motionbook.cleaning.rest_pose import standing, standing_from_motion
 from motionbook.cleaning.retarget_report import retarget_report, rig_text
+from motionbook.cleaning.retarget_survey import retarget_survey
 from motionbook.cleaning.scale_faults import scale_faults, scaled
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics, local_rotations
@@ -77,6 +78,17 @@ def test_the_rig_is_recognised_and_words_agree_with_the_table(number, shared_dat
     assert explain_rig(other, armless=True).rig == found.rig
     text = rig_text(skeleton)
     assert found.name in text and all(skeleton.names[joint] in text for joint in found.rig.limbs.values())
+
+
+def test_a_survey_has_a_row_for_every_file(shared_data, tmp_path):
+    paths = [next((shared_data / "bvh" / "real").glob(f"{n}_*.bvh")) for n in ("06", "25", "27")]
+    empty = tmp_path / "empty.bvh"
+    empty.write_text("HIERARCHY\n", encoding="utf-8")
+    table = retarget_survey([*paths, empty])
+    assert list(table.rig[:3]) == ["Bandai-Namco", "HumanIK (MotionBuilder, Vicon)", "SlimeVR"]
+    assert list(table.standing_pose[:3]) == ["from the motion", "rest pose", "rest pose"]
+    assert table.note[1] == "only 2 frames" and "empty.bvh" in table.note[3] and np.isnan(table.worst_deg[3])
+    assert table.worst_deg[:3].max() < 5.0 and table.at_rest[2].startswith("LeftShoulder, LeftArm")
 
 
 def test_tables_name_each_part_once():

@@ -148,7 +148,8 @@ def _check_required(skeleton, parts, limbs, armless: bool):
     if missing:
         raise ValueError(
             f"skeleton: expected a humanoid whose joint names say the part, found no {', '.join(missing)} among "
-            f"{', '.join(skeleton.names)}; rename its joints to LaFAN1's names"
+            f"{', '.join(skeleton.names)}; rename its joints to LaFAN1's names, or say in names= "
+            "which joint is which of LaFAN1's"
         )
     head = parts.get(("head",))
     if head is not None and head in _ancestors(skeleton, parts["hips",]):
