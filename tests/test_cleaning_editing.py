@@ -89,7 +89,7 @@ def test_a_placement_moves_every_joint_as_its_formula_says(translations):
 @pytest.mark.parametrize("name", REAL)
 def test_each_edit_of_a_real_clip_is_undone(shared_data, name):
     clip = real(shared_data, name)
-    edits = [a_placement(), centring(clip), facing(clip), flooring(clip)]
+    edits = [a_placement(), centring(clip), facing(clip), flooring(clip), a_placement(0.6)]
     joined = edits[0]
     for edit in edits:
         moved = place(clip, edit)
