@@ -9,6 +9,7 @@ from clips_for_editing import REAL, assert_same, moving, real
 from motionbook import rotations as rot
 from motionbook.cleaning.editing import heading
 from motionbook.cleaning.mirroring import asymmetry, mirror, opposite_joints
+from motionbook.cleaning.rest_pose import standing
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics
 from motionbook.skeletons import CSKEL27, FREEMOCAP, LAFAN1, lafan_to_staystill, staystill_to_lafan
@@ -60,6 +61,18 @@ def test_real_clips_are_reflected_exactly(shared_data, name):
     after = forward_kinematics(mirrored).positions
     np.testing.assert_allclose(after, forward_kinematics(clip).positions[:, other] * X, atol=1e-9)
     assert_same(mirror(mirrored), clip)
+
+
+@pytest.mark.parametrize("name", ["06_bandai1_bow", "08_rokoko_studio"])
+def test_rigs_that_do_not_stand_at_rest_mirror_about_a_pose_from_their_motion(shared_data, name):
+    clip = real(shared_data, f"bvh/real/{name}.bvh")
+    with pytest.raises(ValueError, match="rest pose"):
+        mirror(clip)
+    pose = standing(clip).pose
+    mirrored = mirror(clip, rest=pose)
+    truth = forward_kinematics(clip).positions[:, opposite_joints(clip.skeleton)] * X
+    np.testing.assert_allclose(forward_kinematics(mirrored).positions, truth, atol=1e-9)
+    assert_same(mirror(mirrored, rest=pose), clip)
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -49,7 +49,9 @@ def mirror(
     pairs : mapping of joint name to joint name, optional
         Opposites that the names do not say; a joint on itself is in the middle.
     rest : (joints, 4) array, optional
-        World rotations of a symmetric standing pose that faces +Z; `motionbook.rigs.standing_pose` when left out.
+        World rotations of a standing pose that faces +Z; `motionbook.rigs.standing_pose` when left out. For rigs whose
+        rest pose does not stand, ``motionbook.cleaning.rest_pose.standing(clip).pose`` finds one from the motion; pass
+        the same one to mirror back.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def mirror(
         raise ValueError(f"bones: expected one of {', '.join(BONES)}, got {bones!r}")
     skeleton = clip.skeleton
     other = opposite_joints(skeleton, pairs)
-    pose = standing_pose(skeleton, find_rig(skeleton)) if rest is None else rest
+    pose = standing_pose(skeleton, find_rig(skeleton, armless=True)) if rest is None else rest
     pose = check_shape(pose, f"{len(skeleton)} 4", "rest")
     turns = rot.multiply(rot.inverse(_flipped(pose[other])), pose)  # S_j = M turns_j
     parents = np.array(skeleton.parents[1:], dtype=int)
@@ -128,7 +130,7 @@ def opposite_joints(skeleton: Skeleton, pairs: Mapping[str, str] | None = None) 
 def asymmetry(skeleton: Skeleton) -> float:
     """Largest distance in metres between a joint's offset and its mirrored opposite's: 0 for a symmetric skeleton."""
     other = opposite_joints(skeleton)
-    pose = standing_pose(skeleton, find_rig(skeleton))
+    pose = standing_pose(skeleton, find_rig(skeleton, armless=True))
     turns = rot.multiply(rot.inverse(_flipped(pose[other])), pose)
     return _difference(skeleton, _mirrored_skeleton(skeleton, other, turns))
 
