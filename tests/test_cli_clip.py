@@ -14,6 +14,7 @@ from bvh_samples import BODY, mended
 from motionbook import Clip, cli, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning.editing import heading, shift, turn
+from motionbook.cleaning.scale_faults import scaled
 from motionbook.clip_files import Source, find_sources, target_path
 from motionbook.export import read_npz, write_npz
 from motionbook.skeletons import CSKEL27, LAFAN1
@@ -343,6 +344,21 @@ def test_clean_finds_a_planted_fault_and_refuses_what_is_all_faulty(takes, perso
         assert len(read_npz(path)) == 120 - about["kept"]["from"]
     code, _, err = run(capsys, "clean", "bad", "--min-seconds", "30", "--out", "none")
     assert code == 1 and "frames are faulty or in runs shorter than 30 s" in err
+
+
+def test_clean_reports_and_corrects_a_body_of_the_wrong_size(takes, person, capsys):
+    write_bvh(scaled(person, 0.8), "small/07_idle.bvh")
+    (takes.parent / "small/x.bvh").write_text("nothing")
+    arguments = ["clean", "small/07*", "--method", "none", "--no-centre", "--no-face"]
+    for choice, factor, words in (("report", 0.8, "left as it is"), ("correct", 1.0, "scaled by 1.25")):
+        code, _, err = run(capsys, *arguments, "--sizes", choice, "--out", choice)
+        assert code == 0 and f"note: small/07_idle.bvh: too small for an adult; {words}" in err
+        clip = read_bvh(f"{choice}/07_idle.bvh", 0.01)
+        assert np.abs(clip.root_positions - factor * person.root_positions).max() < 1e-6
+        about = json.loads((takes.parent / choice / "07_idle.json").read_text())
+        assert about["size_factor"] == (1.25 if choice == "correct" else 1.0)
+    assert run(capsys, "clean", "small", "--sizes", "correct", "--out", "all")[0] == 1
+    assert "small" not in run(capsys, *arguments, "--out", "leave")[2]
 
 
 def test_clean_leaves_a_clean_take_whole(takes, capsys):

@@ -19,6 +19,12 @@ UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254}
 UPS = ("Y", "Z", "-Y", "-Z")
 _INFO = ("file", "frames", "joints", "fps", "seconds", "rig", "unit", "up", "positions", "body_height_m")
 
+_MORE = {
+    "convert": "npz, csv and glTF are in metres, Y up; results that exist are skipped.",
+    "clean": "Each piece gets a .json beside it: source, frames kept, what was removed and why, how it was moved.",
+    "retarget": "Each result gets a .json beside it: bone directions, foot slide, and what stays at rest.",
+}
+
 
 def add_actions(actions) -> None:
     """Add info, convert, clean and retarget to the actions of ``motionbook clip``."""
@@ -56,6 +62,12 @@ def add_actions(actions) -> None:
         help="what becomes of them: cut out (default), kept, or nothing else kept",
     )
     clean.add_argument("--min-seconds", type=_at_least_zero, default=2.0, help="shortest piece kept (default: 2)")
+    clean.add_argument(
+        "--sizes",
+        choices=("leave", "report", "correct"),
+        default="leave",
+        help="adults of impossible size, from a wrong calibration: left (default), named, or corrected",
+    )
     clean.add_argument("--floor", action="store_true", help="put the lower foot at height 0")
     clean.add_argument("--no-centre", dest="centre", action="store_false", help="leave pieces where they are")
     clean.add_argument("--no-face", dest="face", action="store_false", help="leave pieces facing where they do")
@@ -73,7 +85,8 @@ def add_actions(actions) -> None:
 
 
 def _action(actions, name: str, words: str, command) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+    more = f" {_MORE[name]}" if name in _MORE else ""
+    parser = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.{more}")
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT", help="files, folders, or quoted patterns such as 'takes/**/*.bvh'"
     )
@@ -149,17 +162,19 @@ def clean_command(options) -> int:
     listed = read_annotations(options.annotations) if options.annotations else {}
     done = {"method": options.method, "listed": options.listed, "min_seconds": options.min_seconds}
     done |= {"floor": options.floor, "centre": options.centre, "face": options.face, "fps": options.fps}
-    used = set()
+    done["sizes"], sizes, used = options.sizes, {}, set()
+    if options.sizes != "leave":
+        sizes = clip_work.find_sizes(find_sources(options.inputs)[0], _reading(options))
 
-    def ranges(source):
+    def extra(source):
         try:
             key = clip_key(source.path.stem)
         except ValueError:
-            return ()
+            key = None
         used.add(key)
-        return tuple(listed.get(key, ()))
+        return tuple(listed.get(key, ())), sizes.get(str(source.path), (1.0, ""))
 
-    code = _run(options, clip_work.clean, {**done, **_writing(options)}, "cleaning", ranges)
+    code = _run(options, clip_work.clean, {**done, **_writing(options)}, "cleaning", extra)
     for subject, motion in sorted(set(listed) - used):
         print(f"note: no input for the annotated clip {subject}_{motion}", file=sys.stderr)
     return code
@@ -177,12 +192,12 @@ def retarget_command(options) -> int:
     return _run(options, clip_work.retarget, done, "retargeting")
 
 
-def _run(options, work, values: dict, words: str, ranges=None) -> int:
+def _run(options, work, values: dict, words: str, extra=None) -> int:
     sources, others = find_sources(options.inputs)
     kept = [getattr(options, name, None) for name in ("like", "skeleton", "annotations", "names")]
     kept = [path for path in kept if path and path != "source"]
-    pairs, blocked = plan_targets(sources, options.out, f".{options.to}", kept=kept, pieces=ranges is not None)
-    items = [(source, target, values, *(() if ranges is None else (ranges(source),))) for source, target in pairs]
+    pairs, blocked = plan_targets(sources, options.out, f".{options.to}", kept=kept, pieces=extra is not None)
+    items = [(source, target, values, *(() if extra is None else extra(source))) for source, target in pairs]
     return _finish([*others, *blocked, *run_over(work, items, options.jobs, words)], "written")
 
 

@@ -4,6 +4,7 @@ Every function takes a `motionbook.clip_files.Source` first and plain values, so
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -100,14 +101,44 @@ def _write(clip: Clip, target: Path, report, options: dict) -> None:
         export.write_gltf(clip, target)
 
 
-def clean(source: Source, target: Path, options: dict, ranges: tuple) -> Outcome:
-    """Cut out faults, centre and face forward each piece, and write the pieces with where they come from."""
+def find_sizes(sources: Sequence[Source], reading: dict) -> dict[str, tuple[float, str]]:
+    """Path -> (factor that corrects its size, what is odd about it); files that cannot be read are left out."""
+    from motionbook.cleaning.faults import clip_key
+    from motionbook.cleaning.scale_faults import head_height, scale_faults
+
+    clips, people = {}, {}
+    for source in sources:
+        path = str(source.path)
+        try:
+            clip = read_clip(source.path, reading)[0]
+            clip = clip[:: 1 + len(clip) // 200]  # bones need no more, and many long takes stay in memory
+            head_height(clip)
+        except (ValueError, KeyError, OSError):
+            continue
+        clips[path] = clip
+        try:
+            people[path] = clip_key(source.path.stem)[0]
+        except ValueError:
+            people[path] = ""
+    rows = scale_faults(clips, people).itertuples() if clips else ()
+    return {row.clip: (float(row.factor), row.verdict) for row in rows}
+
+
+def clean(source: Source, target: Path, options: dict, ranges: tuple, size: tuple[float, str]) -> Outcome:
+    """Cut out faults, centre and face forward each piece, and write the pieces with where they come from.
+
+    ``size`` is what `find_sizes` says of the file.
+    """
     from motionbook.cleaning.editing import centring, facing, flooring, follow, place
     from motionbook.cleaning.faults import apply_ranges, cut_rows, find_faults, join_faults
+    from motionbook.cleaning.scale_faults import scaled
 
     clip, report = read_clip(source.path, options["reading"])
     if len(clip) < 2:
         raise ValueError(f"expected at least 2 frames, got {len(clip)}")
+    factor = size[0] if options["sizes"] == "correct" else 1.0
+    if factor != 1.0:
+        clip = scaled(clip, factor)
     faults, _ = apply_ranges(clip, ranges, options["listed"], min_seconds=options["min_seconds"])
     if options["method"] != "none" and options["listed"] != "extract":
         found = find_faults(clip, method=options["method"], min_seconds=options["min_seconds"])
@@ -129,6 +160,8 @@ def clean(source: Source, target: Path, options: dict, ranges: tuple) -> Outcome
     about = {"source": str(source.path), "source_sha256": sha256(source.path), "source_frames": len(clip),
              "source_fps": clip.fps, "method": options["method"], "listed_ranges": [list(r) for r in ranges],
              "listed": options["listed"], "removed": removed, "motionbook": __version__}  # fmt: skip
+    if options["sizes"] != "leave":
+        about |= {"size_verdict": size[1], "size_factor": factor}
     measures = [m for m, wanted in ((flooring, options["floor"]), (facing, options["face"])) if wanted]
     measures += [centring] if options["centre"] else []
     for (start, stop), path, note in zip(faults.kept, targets, notes, strict=True):
@@ -143,7 +176,8 @@ def clean(source: Source, target: Path, options: dict, ranges: tuple) -> Outcome
             written["placed"] = {"rotation_wxyz": _plain(placed.rotation), "translation_m": _plain(placed.translation)}
         write_whole(note, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     row = {"removed": faults.removed, "frames": len(clip), "pieces": len(targets)}
-    return Outcome(str(source.path), "done", written=tuple(map(str, targets)), row=row)
+    odd = (f"{size[1]}; " + (f"scaled by {factor:.4g}" if factor != 1.0 else "left as it is"),) if size[1] else ()
+    return Outcome(str(source.path), "done", written=tuple(map(str, targets)), notes=odd, row=row)
 
 
 def _plain(values: np.ndarray) -> list[float]:
