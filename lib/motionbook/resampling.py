@@ -25,7 +25,9 @@ def resample(clip: Clip, fps: float) -> Clip:
     Returns
     -------
     Clip
-        ``floor((len(clip) - 1) * fps / clip.fps) + 1`` frames.
+        ``floor((len(clip) - 1) * fps / clip.fps) + 1`` frames: from first to last they last as long as the source's, or
+        less by a part of one new frame. Frames at the source's time stamps are the source's, so that going up and down
+        again changes none that both rates share; at whole multiples of the rate those are all.
     """
     fps = float(fps)
     if not (np.isfinite(fps) and fps > 0):
