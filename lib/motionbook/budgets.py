@@ -15,11 +15,18 @@ _SIZES = {
         "reduced": {"subjects": 10, "seconds": 30.0, "cameras": (2, 3, 4, 5, 6, 7, 8), "board_pictures": 25},
         "full": {"subjects": 50, "seconds": 120.0, "cameras": (2, 3, 4, 5, 6, 7, 8), "board_pictures": 60},
     },
-    # embedded people of the data set: subjects, seconds of idle and phone per subject, takes of each of 19 actions
+    # embedded people of the data set: subjects, seconds of idle and phone per subject, takes of each of 19 actions by
+    # each of them ("published": together as many as Table 3 counts), takes that faults are put into and sought in
     "02_cleaning": {
-        "smoke": {"subjects": 6, "idle_seconds": 40.0, "phone_seconds": 20.0, "takes": 1},
-        "reduced": {"subjects": 20, "idle_seconds": 120.0, "phone_seconds": 60.0, "takes": 1},
-        "full": {"subjects": 50, "idle_seconds": 121.2, "phone_seconds": 125.2, "takes": 2},
+        "smoke": {"subjects": 6, "idle_seconds": 40.0, "phone_seconds": 20.0, "takes": 1, "fault_clips": 2},
+        "reduced": {"subjects": 20, "idle_seconds": 120.0, "phone_seconds": 60.0, "takes": 1, "fault_clips": 12},
+        "full": {
+            "subjects": 50,
+            "idle_seconds": 121.2,
+            "phone_seconds": 125.2,
+            "takes": "published",
+            "fault_clips": 24,
+        },
     },
     "03_inbetweening": {
         "smoke": {"subsets": ("idle",), "folds": 2, "clips_per_system": 5},

@@ -17,6 +17,7 @@ import numpy as np
 
 from motionbook.bvh import write_bvh
 from motionbook.cleaning.agreement import direction_errors, foot_slide, planted
+from motionbook.cleaning.clip_quality import clip_quality
 from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor
 from motionbook.cleaning.faults import Faults, clip_key, find_faults, join_faults, listed_faults
 from motionbook.cleaning.retargeting import retarget
@@ -58,7 +59,8 @@ class Built(NamedTuple):
     takes : list of dict
         One per take that was read: clip (its file), subject, group, label, frames and fps as read, frames removed by
         the published rule, in all, and listed by hand, number of pieces, the median direction error of the worst bone
-        and the foot slide before and after retargeting.
+        and the foot slide before and after retargeting, and ``quality`` as recorded
+        (`motionbook.cleaning.clip_quality.ClipQuality` as a dict).
     skipped : list of dict
         ``path`` and ``reason`` of takes that could not be used.
     """
@@ -211,6 +213,7 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
         "direction_error_deg": float(np.rad2deg(np.median(worst))),
         "slide_source": foot_slide(clip, contacts),
         "slide_result": foot_slide(rigs["lafan"], contacts),
+        "quality": clip_quality(clip)._asdict(),
     }
     return result
 

@@ -38,6 +38,17 @@ def motion_row(group: str, label: str) -> str:
     return f"Action: {words}" if group == "actions" else words
 
 
+def motion_rows(group: str, label: str) -> tuple[str, ...]:
+    """The rows of Table 3 that a clip counts for, the total of the actions among them."""
+    row = motion_row(group, label)
+    return (row, _TOTALS["actions"]) if group == "actions" else (row,)
+
+
+def group_name(group: str, label: str) -> str:
+    """The part of the data set: the three totals of Table 3, or the row of any other motion."""
+    return _TOTALS[group] if group in _TOTALS else motion_row(group, label)
+
+
 def motion_table(clips: Iterable[Mapping]):
     """Table 3 of StayStill for any data set: frames, duration and clips by motion type, with totals.
 
@@ -58,10 +69,7 @@ def motion_table(clips: Iterable[Mapping]):
 
     rows: dict[str, dict] = {}
     for clip in clips:
-        names = [motion_row(clip["group"], clip["label"])]
-        if clip["group"] == "actions":
-            names.append(_TOTALS["actions"])
-        for name in names:
+        for name in motion_rows(clip["group"], clip["label"]):
             row = rows.setdefault(name, {"frames": 0, "seconds": 0.0, "sources": set(), "people": set()})
             row["frames"] += clip["frames"]
             row["seconds"] += clip["frames"] / clip["fps"]
@@ -110,14 +118,16 @@ def fold_balance(folds: Sequence[Mapping], clips: Sequence[Mapping]):
     Returns
     -------
     pandas.DataFrame
-        Per fold: people and percent of frames in training, validation and test; ``disjoint``; ``tested elsewhere``,
-        the number of test people that another fold tests too.
+        Per fold: people, minutes and percent of frames in training, validation and test; ``disjoint``; ``tested
+        elsewhere``, the number of test people that another fold tests too.
     """
     import pandas as pd
 
     frames: dict[str, int] = {}
+    seconds: dict[str, float] = {}
     for clip in clips:
         frames[clip["subject"]] = frames.get(clip["subject"], 0) + clip["frames"]
+        seconds[clip["subject"]] = seconds.get(clip["subject"], 0.0) + clip["frames"] / clip["fps"]
     total = sum(frames.values())
     rows = []
     for fold in folds:
@@ -125,6 +135,7 @@ def fold_balance(folds: Sequence[Mapping], clips: Sequence[Mapping]):
         row = {}
         for part in ("train", "validation", "test"):
             row[f"{part} people"] = len(fold[part])
+            row[f"{part} minutes"] = sum(seconds.get(s, 0.0) for s in fold[part]) / 60
             row[f"{part} frames [%]"] = 100 * sum(frames.get(s, 0) for s in fold[part]) / total
         everyone = [s for part in ("train", "validation", "test") for s in fold[part]]
         row["disjoint"] = len(everyone) == len(set(everyone))
@@ -167,13 +178,7 @@ def fault_table(takes: Sequence[Mapping], most_rows: int = 20):
     """
     import pandas as pd
 
-    waiting = [take for take in takes if take["group"] in ("idle", "phone")]
-    by = "clip" if len(waiting) <= most_rows else "group"
-    rows: dict[str, list[Mapping]] = {}
-    for take in waiting:
-        rows.setdefault(take[by], []).append(take)
-    if waiting:
-        rows["all"] = waiting
+    rows = _rows_of([take for take in takes if take["group"] in ("idle", "phone")], most_rows)
     share = {
         name: [
             sum(t["frames"] for t in part),
@@ -193,11 +198,7 @@ def retarget_table(takes: Sequence[Mapping], most_rows: int = 20):
     """
     import pandas as pd
 
-    by = "clip" if len(takes) <= most_rows else "group"
-    rows: dict[str, list[Mapping]] = {}
-    for take in takes:
-        rows.setdefault(take[by], []).append(take)
-    rows["all"] = list(takes)
+    rows = _rows_of(takes, most_rows)
     frame = pd.DataFrame(
         {
             name: {
@@ -210,3 +211,38 @@ def retarget_table(takes: Sequence[Mapping], most_rows: int = 20):
         }
     ).T
     return frame.rename_axis("takes of").astype({"takes": int})
+
+
+def quality_summary(takes: Sequence[Mapping], most_rows: int = 20):
+    """How fit the takes are as recorded: `motionbook.cleaning.clip_quality` per take or per subset.
+
+    Rows as in `fault_table`. Foot skate, smoothness and penetration of a row are means over its takes, the deepest
+    penetration and the bone change its largest.
+    """
+    import pandas as pd
+
+    table = {}
+    for name, part in _rows_of(takes, most_rows).items():
+        quality = pd.DataFrame([take["quality"] for take in part])
+        changes = quality.loc[quality["bone_change"].idxmax()]
+        table[name] = {
+            "takes": len(part),
+            "foot skate [cm/s]": quality["foot_skate"].mean(),
+            "planted [%]": 100 * quality["planted"].mean(),
+            "LDLJ": quality["ldlj"].mean(),
+            "penetration [% of frames]": 100 * quality["penetration"].mean(),
+            "deepest [cm]": 100 * quality["depth"].max(),
+            "bone change [%]": 100 * changes["bone_change"],
+            "of": changes["bone"],
+        }
+    frame = pd.DataFrame.from_dict(table, orient="index").rename_axis("takes of")
+    return frame.astype({"takes": int}) if len(frame) else frame
+
+
+def _rows_of(takes: Sequence[Mapping], most_rows: int) -> dict[str, list[Mapping]]:
+    """Takes by clip, by subset where they are more than ``most_rows``, and all of them."""
+    by = "clip" if len(takes) <= most_rows else "group"
+    rows: dict[str, list[Mapping]] = {}
+    for take in takes:
+        rows.setdefault(take[by], []).append(take)
+    return rows | ({"all": list(takes)} if takes else {})
