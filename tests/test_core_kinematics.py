@@ -9,7 +9,15 @@ from scipy.spatial.transform import Rotation
 
 from motionbook import Clip, Skeleton, forward_kinematics
 from motionbook import rotations as rot
-from motionbook.kinematics import constant_bones, local_rotations, merge_root, translation_spread, world_pose
+from motionbook.kinematics import (
+    constant_bones,
+    local_rotations,
+    merge_root,
+    translation_spread,
+    world_pose,
+    world_pose_slowly,
+)
+from motionbook.skeletons import LAFAN1
 
 PARENTS = (-1, 0, 1, 1, 3, 0, 5, 0)  # three branches from the root, one branch inside a branch
 
@@ -129,3 +137,15 @@ def test_kinematics_of_no_frames_is_empty():
     pose = forward_kinematics(Clip(skeleton, np.zeros((0, 3)), np.zeros((0, 2, 4)), 30.0))
     assert pose.positions.shape == (0, 2, 3)
     assert pose.rotations.shape == (0, 2, 4)
+
+
+def test_without_numba_the_result_is_the_same_to_the_last_bit():
+    rng = np.random.default_rng(5)
+    joints = len(LAFAN1)
+    rotations = rot.random_rotations((3, 4, joints), rng)
+    roots, bones = rng.normal(size=(3, 4, 3)), rng.normal(size=(3, 1, joints, 3))
+    for moved in (None, bones, np.broadcast_to(bones, (3, 4, joints, 3))):
+        fast = world_pose(LAFAN1, roots, rotations, moved)
+        offsets = LAFAN1.offsets if moved is None else moved
+        slow = world_pose_slowly(LAFAN1.parents, offsets, roots, rotations)
+        assert np.array_equal(fast.positions, slow.positions) and np.array_equal(fast.rotations, slow.rotations)

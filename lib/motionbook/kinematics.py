@@ -1,5 +1,6 @@
-"""Forward kinematics: from parent-relative rotations to world places, all frames of a joint at once."""
+"""Forward kinematics: from parent-relative rotations to world places, in a loop compiled by numba."""
 
+import functools
 import logging
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 from motionbook import rotations as rot
 from motionbook.checks import check_shape
 from motionbook.clip import Clip, Skeleton
+from motionbook.compiling import compiled
 
 _log = logging.getLogger("motionbook")
 
@@ -49,12 +51,34 @@ def world_pose(skeleton: Skeleton, root_positions, rotations, translations=None)
     offsets = skeleton.offsets
     if translations is not None:
         offsets = check_shape(translations, f"... {joints} 3", "translations")
+    try:
+        chain = _compiled()
+    except ImportError:
+        return world_pose_slowly(skeleton.parents, offsets, root_positions, rotations)
+    leading = rotations.shape[:-2]
+    if offsets.ndim > 2:
+        offsets = np.broadcast_to(offsets, (*leading, joints, 3))
+    turned, placed = np.empty((*leading, joints, 4)), np.empty((*leading, joints, 3))
+    chain(
+        np.array(skeleton.parents),
+        _frames(offsets, joints, 3),
+        _frames(np.broadcast_to(root_positions, (*leading, 3)), 3),
+        _frames(rotations, joints, 4),
+        placed.reshape(-1, joints, 3),
+        turned.reshape(-1, joints, 4),
+    )
+    return WorldPose(placed, turned)
+
+
+def world_pose_slowly(parents, offsets, root_positions, rotations) -> WorldPose:
+    """``world_pose`` without numba: the same products for all frames of a joint at once, equal to the last bit."""
+    joints = len(parents)
     # Components first, (4, joints, frames): each product is then one pass over contiguous memory. The results are
     # views of these two arrays in the usual order of axes.
     turned = np.empty((4, joints, *rotations.shape[:-2]))
     placed = np.empty((3, joints, *rotations.shape[:-2]))
     turned[:, 0], placed[:, 0] = np.moveaxis(rotations[..., 0, :], -1, 0), np.moveaxis(root_positions, -1, 0)
-    for joint, parent in enumerate(skeleton.parents[1:], start=1):
+    for joint, parent in enumerate(parents[1:], start=1):
         w, x, y, z = turned[:, parent]
         bw, bx, by, bz = np.moveaxis(rotations[..., joint, :], -1, 0).copy()
         turned[0, joint] = w * bw - x * bx - y * by - z * bz
@@ -67,6 +91,46 @@ def world_pose(skeleton: Skeleton, root_positions, rotations, translations=None)
         placed[1, joint] = placed[1, parent] + oy + w * ty + z * tx - x * tz
         placed[2, joint] = placed[2, parent] + oz + w * tz + x * ty - y * tx
     return WorldPose(np.moveaxis(placed, (0, 1), (-1, -2)), np.moveaxis(turned, (0, 1), (-1, -2)))
+
+
+def _frames(values, *shape) -> np.ndarray:
+    """Contiguous float64 array with one leading axis."""
+    return np.ascontiguousarray(values, dtype=np.float64).reshape(-1, *shape)
+
+
+@functools.cache
+def _compiled():
+    from numba import types
+
+    def given(axes):
+        return types.Array(types.float64, axes, "C", readonly=True)
+
+    parents = types.Array(types.int64, 1, "C", readonly=True)
+    made = types.float64[:, :, ::1]
+    return compiled(_chain, types.void(parents, given(3), given(2), given(3), made, made))
+
+
+def _chain(parents, offsets, root, local, placed, turned):
+    for frame in range(local.shape[0]):
+        bones = offsets[frame if offsets.shape[0] > 1 else 0]
+        for k in range(3):
+            placed[frame, 0, k] = root[frame, k]
+        for k in range(4):
+            turned[frame, 0, k] = local[frame, 0, k]
+        for joint in range(1, local.shape[1]):
+            parent = parents[joint]
+            turn, own = turned[frame, parent], local[frame, joint]
+            w, x, y, z = turn[0], turn[1], turn[2], turn[3]
+            bw, bx, by, bz = own[0], own[1], own[2], own[3]
+            turned[frame, joint, 0] = w * bw - x * bx - y * by - z * bz
+            turned[frame, joint, 1] = w * bx + x * bw + y * bz - z * by
+            turned[frame, joint, 2] = w * by - x * bz + y * bw + z * bx
+            turned[frame, joint, 3] = w * bz + x * by - y * bx + z * bw
+            ox, oy, oz = bones[joint, 0], bones[joint, 1], bones[joint, 2]
+            tx, ty, tz = 2 * (y * oz - z * oy), 2 * (z * ox - x * oz), 2 * (x * oy - y * ox)
+            placed[frame, joint, 0] = placed[frame, parent, 0] + ox + w * tx + y * tz - z * ty
+            placed[frame, joint, 1] = placed[frame, parent, 1] + oy + w * ty + z * tx - x * tz
+            placed[frame, joint, 2] = placed[frame, parent, 2] + oz + w * tz + x * ty - y * tx
 
 
 def local_rotations(parents, world_rotations) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.bvh.header import ROTATION, Header
-from motionbook.bvh.scan import compiled
+from motionbook.compiling import compiled
 
 _BLOCK = 1 << 18  # numbers turned at a time without numba, which bounds the memory of the intermediate arrays
 

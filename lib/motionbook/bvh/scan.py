@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motionbook.compiling import compiled
+
 _DONE, _LONG_NUMBERS, _BAD_NUMBER, _SHORT_ROW, _LONG_ROW = range(5)
 _SLOW_ROOM = 1 << 16
 
@@ -89,16 +91,6 @@ def _compiled():
 
     text = types.Array(types.uint8, 1, "C", readonly=True)
     return compiled(_scan, types.int64(text, types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]))
-
-
-def compiled(function, signature):
-    """The function as machine code for one signature, kept on disk between processes where a folder can be written."""
-    from numba import njit
-
-    try:
-        return njit(signature, cache=True)(function)
-    except RuntimeError:  # numba found no folder for its cache
-        return njit(signature)(function)
 
 
 # Powers of ten that float64 holds exactly: a whole number below 2**53 times or over one of them is rounded once,

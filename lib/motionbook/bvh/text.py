@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from motionbook.bvh.scan import compiled
+from motionbook.compiling import compiled
 
 _BLOCK = 1 << 14  # numbers turned to text at a time
 _MOST_DECIMALS = 15

@@ -117,7 +117,7 @@ def penetration_depths(world: WorldPose, body: LimbPairs) -> tuple[np.ndarray, n
 def _kernel():
     from numba import types
 
-    from motionbook.bvh.scan import compiled
+    from motionbook.compiling import compiled
 
     cube, table = types.float64[:, :, ::1], types.float64[:, ::1]
     numbers = types.int64[::1]
