@@ -8,9 +8,9 @@ import pytest
 from motionbook import read_bvh, write_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import build_dataset
-from motionbook.cleaning.dataset import open_takes
 from motionbook.cleaning.editing import heading, sole_heights
 from motionbook.cleaning.summary import clock, dataset_numbers, fault_table, fold_balance, fold_table, motion_table
+from motionbook.cleaning.takes import open_takes
 from motionbook.clip import Clip
 from motionbook.data.layouts import ClipFile, open_dataset
 from motionbook.data.published import published_item
@@ -202,23 +202,24 @@ def test_published_folds_are_shown_as_printed_and_their_balance_checked():
         for part in ("Train", "Validation", "Test"):
             printed = published.cells[split, part].printed.split()
             assert table.at[split, part].split() == sorted(printed, key=int)
-    clips = [{"subject": f"{i:02d}", "frames": 10} for i in range(50)]
+    clips = [{"subject": f"{i:02d}", "frames": 1800, "fps": 30.0} for i in range(50)]
     balance = fold_balance(folds, clips)
     assert balance["disjoint"].all() and balance["test people"].tolist() == [10] * 5
     np.testing.assert_allclose(balance["train frames [%]"], 70.0)
+    np.testing.assert_allclose(balance[["train minutes", "validation minutes", "test minutes"]], [[35, 5, 10]] * 5)
     broken = [{**folds[0], "test": [*folds[0]["test"], folds[0]["train"][0]]}]
     assert not fold_balance(broken, clips)["disjoint"].any()
 
 
 def test_fault_table_adds_up():
     takes = [
-        {"clip": "a", "group": "idle", "frames": 100, "published_removed": 20, "removed": 0},
-        {"clip": "b", "group": "phone", "frames": 300, "published_removed": 0, "removed": 30},
-        {"clip": "c", "group": "actions", "frames": 300, "published_removed": 99, "removed": 99},
+        {"clip": "a", "group": "idle", "frames": 100, "published_removed": 20, "robust_removed": 0, "removed": 4},
+        {"clip": "b", "group": "phone", "frames": 300, "published_removed": 0, "robust_removed": 30, "removed": 36},
+        {"clip": "c", "group": "actions", "frames": 300, "published_removed": 99, "robust_removed": 99, "removed": 99},
     ]
     table = fault_table(takes)
     assert table.index.tolist() == ["a", "b", "all"]
-    np.testing.assert_allclose(table.loc["all"], [400, 5.0, 7.5])
+    np.testing.assert_allclose(table.loc["all"], [400, 5.0, 7.5, 10.0])
 
 
 def test_a_readers_folder_or_none(tmp_path, takes):

@@ -21,31 +21,21 @@ from motionbook.cleaning.clip_quality import clip_quality
 from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor
 from motionbook.cleaning.faults import Faults, clip_key, find_faults, join_faults, listed_faults
 from motionbook.cleaning.retargeting import retarget
+from motionbook.cleaning.scale_faults import scaled
+from motionbook.cleaning.takes import SEARCHED_GROUPS, take_name
 from motionbook.clip import Clip
-from motionbook.data.layouts import LISTING, ClipFile, bvh_files, load_clip, open_dataset
-from motionbook.data.splits import Fold, dataset_folds, restrict, subject_folds
+from motionbook.data.layouts import LISTING, ClipFile, load_clip
+from motionbook.data.splits import Fold, restrict, subject_folds
 from motionbook.files import sha256, write_whole
 from motionbook.parallel import map_jobs
 from motionbook.resampling import resample
 from motionbook.skeletons import FREEMOCAP, LAFAN1
 
 FPS = 30.0
-# Takes in which a person waits; only there is a joint that suddenly moves fast a fault rather than the motion.
-SEARCHED_GROUPS = ("idle", "phone")
 RULES = {
     "robust": "motion beyond what a waiting person can do, 1/6 s either side, runs of 2 s",
     "published": "joint speed with a z-score above 5, 1/3 s either side, runs of 2 s",
 }
-
-
-class Opened(NamedTuple):
-    """A reader's folder: its takes, the words for it, its folds (None: to be drawn), notes, and the folder itself."""
-
-    takes: tuple[ClipFile, ...]
-    about: dict[str, str]
-    folds: tuple[Fold, ...] | None
-    notes: tuple[str, ...]
-    root: Path
 
 
 class Built(NamedTuple):
@@ -57,9 +47,9 @@ class Built(NamedTuple):
     listing : dict
         The content of ``dataset.json``.
     takes : list of dict
-        One per take that was read: clip (its file), subject, group, label, frames and fps as read, frames removed by
-        the published rule, in all, and listed by hand, number of pieces, the median direction error of the worst bone
-        and the foot slide before and after retargeting, and ``quality`` as recorded
+        One per take that was read: clip (its file), subject, group, label, frames and fps as read, frames that the
+        published and the robust rule remove, frames removed in all and listed by hand, number of pieces, the median
+        direction error of the worst bone and the foot slide before and after retargeting, and ``quality`` as recorded
         (`motionbook.cleaning.clip_quality.ClipQuality` as a dict).
     skipped : list of dict
         ``path`` and ``reason`` of takes that could not be used.
@@ -81,6 +71,7 @@ def build_dataset(
     root: str | Path | None = None,
     method: str = "robust",
     annotations: Mapping | None = None,
+    factors: Mapping[str, float] | None = None,
     jobs: int | None = None,
 ) -> Built:
     """Clean takes and write them as a data set.
@@ -103,6 +94,8 @@ def build_dataset(
         Of `motionbook.cleaning.find_faults`: "robust" or "published".
     annotations : mapping, optional
         Ranges to remove, as `motionbook.cleaning.faults.read_annotations` returns them.
+    factors : mapping, optional
+        Corrections of the size by path (`wrong_sizes` finds them); the listing says which clips were corrected.
     jobs : int, optional
         Processes; see `motionbook.parallel.map_jobs`.
 
@@ -120,6 +113,7 @@ def build_dataset(
             "read": dict(take.read),
             "stem": stem,
             "ranges": _ranges(take, annotations),
+            "factor": float((factors or {}).get(str(take.path), 1.0)),
         }
         for take, stem in zip(takes, _stems(takes), strict=True)
     ]
@@ -160,13 +154,14 @@ def find_take_faults(clip: Clip, group: str, ranges: Sequence[tuple[int, int]] =
 def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
     """Clean one take and write its pieces; plain values in and out, so that it runs in another process."""
     path = Path(job["path"])
-    name = path.relative_to(root).as_posix() if root is not None and path.is_relative_to(root) else path.name
+    name = take_name(path, root)
     result = {"entries": [], "skipped": None, "row": None}
     fields = {key: job[key] for key in ("subject", "group", "label", "take", "piece", "rig")}
     try:
         clip = load_clip(ClipFile(path=path, read=MappingProxyType(job["read"]), **fields))
         if len(clip) < 2:
             raise ValueError(f"{name}: expected at least 2 frames, got {len(clip)}")
+        clip = scaled(clip, job["factor"]) if job["factor"] != 1.0 else clip
         faults = find_take_faults(clip, job["group"], job["ranges"], method)
         rigs = {"lafan": retarget(clip, LAFAN1)}
     except (ValueError, KeyError) as error:
@@ -194,9 +189,10 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
                     "source_frames": len(clip),
                     "source_fps": clip.fps,
                     "kept": [start, stop],
+                    **({"factor": job["factor"]} if job["factor"] != 1.0 else {}),
                 }
             )
-    published = find_faults(clip, method="published").removed if job["group"] in SEARCHED_GROUPS else 0
+    removed = {rule: find_take_faults(clip, job["group"], (), rule).removed for rule in RULES}
     worst = max(direction_errors(clip, rigs["lafan"]).values(), key=np.median)
     contacts = planted(clip)
     result["row"] = {
@@ -206,7 +202,8 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
         "label": job["label"],
         "frames": len(clip),
         "fps": clip.fps,
-        "published_removed": published,
+        "published_removed": removed["published"],
+        "robust_removed": removed["robust"],
         "removed": faults.removed,
         "listed": sum(last - first + 1 for first, last in job["ranges"]),
         "pieces": len(faults.kept),
@@ -260,26 +257,3 @@ def _folds(subjects: Sequence[str], folds: Iterable[Fold] | None, seed: int) -> 
 
 def _as_lists(fold: Fold) -> dict[str, list[str]]:
     return {name: list(people) for name, people in fold._asdict().items()}
-
-
-def open_takes(data: str | Path) -> Opened | None:
-    """The takes of the reader's folder; None when nothing is given or it holds no BVH file.
-
-    Raises
-    ------
-    FileNotFoundError
-        When ``data`` is given and does not exist.
-    """
-    if not data:
-        return None
-    path = Path(data)
-    if not path.exists():
-        raise FileNotFoundError(f"data: there is no {path}; give a folder of BVH files or leave it empty")
-    if path.is_file() or not bvh_files(path):
-        return None
-    found = open_dataset(path)
-    about = {name: getattr(found, name) for name in ("name", "label", "kind", "licence", "fps_note")}
-    if len(found.subjects) < 3:
-        return Opened(found.clips, about, None, found.notes, found.path)
-    folds, notes = dataset_folds(found)
-    return Opened(found.clips, about, folds, (*found.notes, *notes), found.path)

@@ -137,7 +137,7 @@ def _sway(root: np.ndarray) -> float:
 
 
 def listed_files(folder: str | Path, entries: Iterable[Mapping], read: Mapping | None = None) -> list[ClipFile]:
-    """Entries of a ``dataset.json`` as files; ``read`` are the keywords of ``read_bvh``, Motionbook's own by default."""
+    """Entries of a ``dataset.json`` as files; ``read`` are keywords of ``read_bvh``, those for Motionbook's own by default."""
     read = MappingProxyType(dict(read or {"metres_per_unit": 0.01, "positions": "replace", "up": "Y"}))
     return [ClipFile(Path(folder) / e["path"], e["subject"], e["group"], e["label"], read=read) for e in entries]
 
@@ -147,11 +147,14 @@ def dataset_statistics(files: Sequence[ClipFile], jobs: int | None = None, funct
 
     A clip of fewer than two seconds is left out. Clips are read one at a time by each process.
     """
-    rows = map_jobs(partial(_of_file, function=function), files, jobs=jobs, describe="measuring")
+    # read-only mappings do not travel to other processes
+    plain = [{**vars(file), "read": dict(file.read)} for file in files]
+    rows = map_jobs(partial(_of_file, function=function), plain, jobs=jobs, describe="measuring")
     return [row for row in rows if row is not None]
 
 
-def _of_file(file: ClipFile, function) -> dict | None:
+def _of_file(fields: dict, function) -> dict | None:
+    file = ClipFile(**{**fields, "read": MappingProxyType(fields["read"])})
     clip = load_clip(file)
     if clip.duration < 2.0 - 1e-6:
         return None

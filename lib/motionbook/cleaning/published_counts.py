@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from motionbook.bvh.header import frame_rate
+from motionbook.cleaning.summary import TOTALS
 from motionbook.data.layouts import DataSet
 from motionbook.data.published import published_item
 
 TABLE = "staystill_table3"
 COLUMNS = ("Frames", "Duration", "Clips")
-PARTS = ("Idle actions total", "General Idle", "Idle with a phone")
 _FRAMES = re.compile(rb"^\s*frames\s*:\s*(\d+)", re.IGNORECASE | re.MULTILINE)
 _FRAME_TIME = re.compile(rb"^\s*frame\s+time\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 _LONGEST_HEAD = 1 << 22
@@ -91,7 +91,7 @@ def published_check(table):
             printed = cell.printed if column == "Duration" else int(cell.value)
             rows.append((row, column, printed, table.at[row, column] if row in table.index else ""))
     actions = [row for row in published.rows if row.startswith("Action: ")]
-    for name, printed_rows, own in (("Sum of the actions", PARTS[:1], actions), ("All parts", PARTS, PARTS)):
+    for name, printed_rows, own in (("Sum of the actions", TOTALS[:1], actions), ("All parts", TOTALS, TOTALS)):
         for column in ("Frames", "Clips"):
             printed = sum(int(published.cells[row, column].value) for row in printed_rows)
             rows.append((name, column, printed, int(table.loc[table.index.intersection(own), column].sum())))

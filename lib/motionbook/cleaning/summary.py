@@ -27,6 +27,7 @@ ACTION_WORDS = (
     "balance r/l",
 )
 _ROW = dict(zip(ACTION_LABELS, ACTION_WORDS, strict=True))
+TOTALS = ("Idle actions total", "General Idle", "Idle with a phone")
 _TOTALS = {"idle": "General Idle", "phone": "Idle with a phone", "actions": "Idle actions total"}
 
 
@@ -47,6 +48,13 @@ def motion_rows(group: str, label: str) -> tuple[str, ...]:
 def group_name(group: str, label: str) -> str:
     """The part of the data set: the three totals of Table 3, or the row of any other motion."""
     return _TOTALS[group] if group in _TOTALS else motion_row(group, label)
+
+
+def motion_order(names: Iterable[str]) -> list[str]:
+    """Motion types in the order of Table 3, those it does not know between the actions and the totals."""
+    names, published = set(names), [f"Action: {words}" for words in ACTION_WORDS]
+    others = sorted(names - set(published) - set(_TOTALS.values()))
+    return [name for name in (*published, *others, *TOTALS) if name in names]
 
 
 def motion_table(clips: Iterable[Mapping]):
@@ -75,10 +83,7 @@ def motion_table(clips: Iterable[Mapping]):
             row["seconds"] += clip["frames"] / clip["fps"]
             row["sources"].add(next(clip[key] for key in ("clip", "source", "path") if key in clip))
             row["people"].add(clip["subject"])
-    published = [f"Action: {words}" for words in ACTION_WORDS]
-    order = [*published, *sorted(set(rows) - set(published) - set(_TOTALS.values()))]
-    order += [_TOTALS["actions"], _TOTALS["idle"], _TOTALS["phone"]]
-    present = [name for name in order if name in rows]
+    present = motion_order(rows)
     return pd.DataFrame(
         {
             "Frames": [rows[name]["frames"] for name in present],
@@ -167,7 +172,7 @@ def dataset_numbers(clips: Sequence[Mapping], folds: Sequence[Mapping]):
 
 
 def fault_table(takes: Sequence[Mapping], most_rows: int = 20):
-    """Percent of frames that the published fault rule removes, and that the data set lost to faults.
+    """Percent of frames that the published and the robust fault rule remove, and that the data set lost.
 
     Parameters
     ----------
@@ -183,11 +188,12 @@ def fault_table(takes: Sequence[Mapping], most_rows: int = 20):
         name: [
             sum(t["frames"] for t in part),
             100 * sum(t["published_removed"] for t in part) / sum(t["frames"] for t in part),
+            100 * sum(t["robust_removed"] for t in part) / sum(t["frames"] for t in part),
             100 * sum(t["removed"] for t in part) / sum(t["frames"] for t in part),
         ]
         for name, part in rows.items()
     }
-    columns = ["Frames", "published rule [%]", "robust rule [%]"]
+    columns = ["Frames", "published rule [%]", "robust rule [%]", "cut here [%]"]
     return pd.DataFrame.from_dict(share, orient="index", columns=columns).rename_axis("takes")
 
 

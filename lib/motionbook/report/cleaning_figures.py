@@ -136,3 +136,87 @@ def clip_names(frame):
     """A table of clips by path with their bare names instead, where those are unique."""
     names = [str(name).rsplit("/", 1)[-1].removesuffix(".bvh") for name in frame.index]
     return frame.set_axis(names).rename_axis(frame.index.name) if len(set(names)) == len(names) else frame
+
+
+PANELS = (
+    ("speed [cm/s]", "a  speed\n[cm/s]"),
+    ("still [%]", "b  still\n[% of time]"),
+    ("head [deg]", "c  head\n[deg]"),
+    ("arms [deg]", "d  arms\n[deg]"),
+    ("trunk [deg]", "e  trunk\n[deg]"),
+    ("legs [deg]", "f  legs\n[deg]"),
+)
+
+
+def statistics_figure(table, groups: Sequence[str] = ()):
+    """Small multiples of `motionbook.cleaning.motion_statistics.class_statistics`: a row per class of motion.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    groups : sequence of str
+        Rows that stand for a whole part of the data set; their bars are dark and they come last.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib.pyplot as plt
+
+    names = [*(n for n in table.index if n not in groups), *(n for n in groups if n in table.index)]
+    table = table.loc[names]
+    where = np.arange(len(names)) + 0.5 * np.array([n in groups for n in names])
+    bands = [column for column in table.columns if column.endswith("Hz [%]")]
+    figure, axes = plt.subplots(
+        1,
+        len(PANELS) + 1,
+        figsize=(9.6, 1.5 + 0.2 * len(names)),
+        sharey=True,
+        gridspec_kw={"width_ratios": [1.0] * len(PANELS) + [1.6], "wspace": 0.08},
+    )
+    colours = [CYCLE[0] if n in groups else _LIGHT for n in names]
+    for axis, (column, words) in zip(axes, PANELS, strict=False):
+        axis.barh(where, table[column].to_numpy(float), 0.74, color=colours)
+        axis.set_title(words, fontsize=8.5)
+        axis.grid(axis="y", visible=False)
+        axis.tick_params(axis="x", labelsize=7.5)
+    left = np.zeros(len(names))
+    for band, colour in zip(bands, (CYCLE[6], CYCLE[1], CYCLE[4], CYCLE[2]), strict=False):
+        share = table[band].fillna(0.0).to_numpy(float)
+        axes[-1].barh(where, share, 0.74, left=left, color=colour, label=band.removesuffix(" [%]"))
+        left += share
+    axes[-1].set_title("g  energy by frequency\n[%]", fontsize=8.5)
+    axes[-1].set_xlim(0, 100)
+    axes[-1].grid(axis="y", visible=False)
+    axes[-1].tick_params(axis="x", labelsize=7.5)
+    axes[0].set_yticks(where, [name.removeprefix("Action: ") for name in names], fontsize=8.5)
+    axes[0].invert_yaxis()
+    handles, words = axes[-1].get_legend_handles_labels()
+    figure.legend(handles, words, loc="outside lower right", ncols=len(bands), fontsize=8)
+    return figure
+
+
+def balance_figure(balance):
+    """Minutes of every fold's training, validation and test set; of `motionbook.cleaning.summary.fold_balance`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7.6, 1.1 + 0.28 * len(balance)))
+    where, left = np.arange(len(balance)), np.zeros(len(balance))
+    parts = (("train", _LIGHT, "#22272e"), ("validation", CYCLE[1], "#22272e"), ("test", CYCLE[0], "#ffffff"))
+    for part, colour, ink in parts:
+        minutes = balance[f"{part} minutes"].to_numpy(float)
+        axis.barh(where, minutes, 0.72, left=left, color=colour, label=part)
+        for y, x, wide, people in zip(where, left, minutes, balance[f"{part} people"], strict=True):
+            if wide > 0.06 * (left + minutes).max():
+                axis.text(x + wide / 2, y, f"{people} people", ha="center", va="center", fontsize=8, color=ink)
+        left += minutes
+    axis.set(yticks=where, yticklabels=[f"fold {name}" for name in balance.index], xlabel="minutes")
+    axis.grid(axis="y", visible=False)
+    axis.invert_yaxis()
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure
