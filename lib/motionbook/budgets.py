@@ -18,7 +18,7 @@ _SIZES = {
     # embedded people of the data set: subjects, seconds of idle and phone per subject, takes of each of 19 actions by
     # each of them ("published": together as many as Table 3 counts), takes that faults are put into and sought in
     "02_cleaning": {
-        "smoke": {"subjects": 6, "idle_seconds": 40.0, "phone_seconds": 20.0, "takes": 1, "fault_clips": 2},
+        "smoke": {"subjects": 6, "idle_seconds": 40.0, "phone_seconds": 20.0, "takes": 1, "fault_clips": 4},
         "reduced": {"subjects": 20, "idle_seconds": 120.0, "phone_seconds": 60.0, "takes": 1, "fault_clips": 12},
         "full": {
             "subjects": 50,

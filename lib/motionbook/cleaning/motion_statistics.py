@@ -137,7 +137,7 @@ def _sway(root: np.ndarray) -> float:
 
 
 def listed_files(folder: str | Path, entries: Iterable[Mapping], read: Mapping | None = None) -> list[ClipFile]:
-    """Entries of a ``dataset.json`` as files; ``read`` are keywords of ``read_bvh``, those for Motionbook's own by default."""
+    """Entries of a ``dataset.json`` as files; ``read`` has keywords of ``read_bvh``, by default for own files."""
     read = MappingProxyType(dict(read or {"metres_per_unit": 0.01, "positions": "replace", "up": "Y"}))
     return [ClipFile(Path(folder) / e["path"], e["subject"], e["group"], e["label"], read=read) for e in entries]
 
