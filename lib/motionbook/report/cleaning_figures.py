@@ -213,7 +213,15 @@ def balance_figure(balance):
         axis.barh(where, minutes, 0.72, left=left, color=colour, label=part)
         for y, x, wide, people in zip(where, left, minutes, balance[f"{part} people"], strict=True):
             if wide > 0.06 * (left + minutes).max():
-                axis.text(x + wide / 2, y, f"{people} people", ha="center", va="center", fontsize=8, color=ink)
+                axis.text(
+                    x + wide / 2,
+                    y,
+                    f"{people} {'person' if people == 1 else 'people'}",
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color=ink,
+                )
         left += minutes
     axis.set(yticks=where, yticklabels=[f"fold {name}" for name in balance.index], xlabel="minutes")
     axis.grid(axis="y", visible=False)
