@@ -1,4 +1,4 @@
-"""A data set built from takes: names, listing, provenance, equal bytes; and its tables against published sums."""
+"""A data set built from takes: names, listing, provenance, equal bytes."""
 
 import json
 
@@ -8,13 +8,12 @@ import pytest
 from motionbook import read_bvh, write_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import build_dataset
-from motionbook.cleaning.editing import heading, sole_heights
-from motionbook.cleaning.summary import clock, dataset_numbers, fault_table, fold_balance, fold_table, motion_table
-from motionbook.cleaning.takes import open_takes
+from motionbook.cleaning.editing import heading, rescale, sole_heights
+from motionbook.cleaning.scale_faults import BOARD_FACTOR
+from motionbook.cleaning.takes import find_take, one_per_rig, open_takes, wrong_sizes
 from motionbook.clip import Clip
 from motionbook.data.layouts import ClipFile, open_dataset
-from motionbook.data.published import published_item
-from motionbook.data.splits import Fold, published_folds
+from motionbook.data.splits import Fold
 from motionbook.files import sha256
 from motionbook.kinematics import forward_kinematics
 from motionbook.skeletons import FREEMOCAP, LAFAN1
@@ -151,75 +150,39 @@ def test_folds_are_those_given_or_drawn(takes, tmp_path):
     assert "one person only" in alone.listing["folds_note"]
 
 
-def published_listing():
-    """A listing with the frames and clips that Table 3 prints, all of one frame rate."""
-    cells = published_item("staystill_table3").cells
-    rows = published_item("staystill_table3").rows
-    codes = (
-        "l_up l_aro l_dow l_sho l_wat l_pho sc_hea sc_arm sc_leg sc_bac t_fac st_arm st_bac sc_eye yaw lb_lef lb_rig"
-    )
-    labels = [*codes.split(), "wei_lr", "wei_rl"]
-    clips = []
-    for row, label, group in zip(
-        rows, [*labels, None, "idle", "phone"], ["actions"] * 20 + ["idle", "phone"], strict=True
-    ):
-        if label is None:  # the total
-            continue
-        count, frames = int(cells[row, "Clips"].value), int(cells[row, "Frames"].value)
-        for number in range(count):
-            share = frames // count + (frames % count if number == 0 else 0)
-            entry = {"group": group, "label": label, "frames": share, "fps": 30.0, "subject": f"{number % 50:02d}"}
-            clips.append({**entry, "source": f"{label}_{number}"})
-    return clips
+def test_a_wrong_size_is_found_and_corrected_on_request(takes, tmp_path):
+    small = tmp_path / "source" / "small.bvh"
+    write_bvh(rescale(standing(200, 9), 0.8), small)
+    more = [*takes, ClipFile(small, "07", "idle", "idle", "", "", "freemocap", {"metres_per_unit": 0.01})]
+    table, factors = wrong_sizes(more, tmp_path)
+    assert len(table) == 5 and factors == {str(small): BOARD_FACTOR}  # the actions are not looked at
+    legs = {}
+    for name, given in (("left", None), ("right", factors)):
+        built = build(more, tmp_path, name, factors=given)
+        entries = {entry["path"]: entry for entry in built.listing["clips"]}
+        clip = read_bvh(built.folder / "freemocap/idle/07_idle.bvh", metres_per_unit=0.01, positions="replace")
+        legs[name] = np.linalg.norm(clip.skeleton.offsets, axis=-1).sum()
+        assert entries["freemocap/idle/07_idle.bvh"].get("factor") == (BOARD_FACTOR if given else None)
+        assert "factor" not in entries["freemocap/idle/01_idle.bvh"]
+    assert legs["right"] / legs["left"] == pytest.approx(1.25, abs=1e-5)
 
 
-def test_table_3_has_the_published_rows_and_durations():
-    table = motion_table(published_listing())
-    published = published_item("staystill_table3")
-    assert tuple(table.index) == tuple(published.rows)
-    for row in table.index:
-        for column in ("Frames", "Clips"):
-            assert table.at[row, column] == published.cells[row, column].value, (row, column)
-        assert table.at[row, "Duration"] == published.cells[row, "Duration"].printed, row
-    assert dataset_numbers(published_listing(), []).at["frames", "value"] == 645_338
-    assert dataset_numbers(published_listing(), []).at["duration", "value"] == "5:58:31"
+def test_takes_by_name_and_one_of_each_rig(takes, tmp_path):
+    other = tmp_path / "source" / "lafan.bvh"
+    write_bvh(Clip(LAFAN1, np.zeros((3, 3)), np.tile(rot.identity(), (3, 22, 1)), 30.0), other)
+    more = [*takes, ClipFile(other, "09", "motion", "walk")]
+    assert one_per_rig(more) == [takes[0], more[-1]]
+    assert one_per_rig(more, most=1) == takes[:1]
+    assert find_take(more, "source/lafan.bvh", tmp_path) is more[-1] and find_take(more, "lafan.bvh") is more[-1]
+    with pytest.raises(KeyError, match="no take 'x'"):
+        find_take(more, "x", tmp_path)
 
 
-def test_pieces_count_as_one_clip_and_unknown_labels_get_their_own_row():
-    entry = {"group": "idle", "label": "idle", "frames": 100, "fps": 30.0, "subject": "00", "source": "a"}
-    other = {**entry, "group": "motion", "label": "dance", "source": "b"}
-    table = motion_table([entry, {**entry, "frames": 50}, other])
-    assert table.loc["General Idle", ["Frames", "Clips"]].tolist() == [150, 1]
-    assert table.loc["Motion: dance", "Frames"] == 100
-    assert clock(59.99) == "0:59" and clock(3600) == "1:00:00"
-
-
-def test_published_folds_are_shown_as_printed_and_their_balance_checked():
-    folds = [fold._asdict() for fold in published_folds()[0]]
-    table = fold_table(folds)
-    published = published_item("staystill_table4")
-    for split in ("1", "4"):
-        for part in ("Train", "Validation", "Test"):
-            printed = published.cells[split, part].printed.split()
-            assert table.at[split, part].split() == sorted(printed, key=int)
-    clips = [{"subject": f"{i:02d}", "frames": 1800, "fps": 30.0} for i in range(50)]
-    balance = fold_balance(folds, clips)
-    assert balance["disjoint"].all() and balance["test people"].tolist() == [10] * 5
-    np.testing.assert_allclose(balance["train frames [%]"], 70.0)
-    np.testing.assert_allclose(balance[["train minutes", "validation minutes", "test minutes"]], [[35, 5, 10]] * 5)
-    broken = [{**folds[0], "test": [*folds[0]["test"], folds[0]["train"][0]]}]
-    assert not fold_balance(broken, clips)["disjoint"].any()
-
-
-def test_fault_table_adds_up():
-    takes = [
-        {"clip": "a", "group": "idle", "frames": 100, "published_removed": 20, "robust_removed": 0, "removed": 4},
-        {"clip": "b", "group": "phone", "frames": 300, "published_removed": 0, "robust_removed": 30, "removed": 36},
-        {"clip": "c", "group": "actions", "frames": 300, "published_removed": 99, "robust_removed": 99, "removed": 99},
-    ]
-    table = fault_table(takes)
-    assert table.index.tolist() == ["a", "b", "all"]
-    np.testing.assert_allclose(table.loc["all"], [400, 5.0, 7.5, 10.0])
+def test_the_published_rule_cuts_when_it_is_asked_for(takes, tmp_path):
+    built = build(takes[:1], tmp_path, method="published")
+    (row,) = built.takes
+    assert row["removed"] == row["published_removed"] == 22 and row["robust_removed"] == 17
+    assert "z-score" in built.listing["rule"]
 
 
 def test_a_readers_folder_or_none(tmp_path, takes):

@@ -11,6 +11,8 @@ from motionbook.clip import Clip
 from motionbook.data.layouts import open_dataset
 from motionbook.kinematics import forward_kinematics
 from motionbook.skeletons import FREEMOCAP, LAFAN1
+from motionbook.synthesis.actions import ACTION_ROWS
+from motionbook.synthesis.dataset import motions_of, takes_of
 from motionbook.synthesis.freemocap_rig import freemocap_skeleton
 from motionbook.synthesis.performers import ACTIONS, action, idle, make_performer, to_freemocap, write_dataset
 
@@ -120,3 +122,23 @@ def test_a_written_data_set_is_known_as_synthetic(tmp_path):
     write_dataset(tmp_path / "people", 1, 2.0, 0, 0, seed=0, rigs=("lafan",))
     opened = open_dataset(tmp_path / "people")
     assert (opened.kind, opened.label) == ("synthetic", "embedded performers (synthetic)")
+
+
+def test_published_takes_add_up_to_table_3():
+    people = [takes_of(place, 50) for place in range(50)]
+    for row in ACTION_ROWS:
+        counts = [takes[row.code] for takes in people]
+        assert sum(counts) == row.clips and max(counts) - min(counts) <= 1
+    # nobody does much more than the others
+    totals = [sum(takes.values()) for takes in people]
+    assert sum(totals) == 1534 and max(totals) - min(totals) <= 1
+    assert sum(sum(takes_of(place, 7).values()) for place in range(7)) == 1534
+
+
+def test_takes_by_label_are_the_same_motions_as_by_number():
+    own = dict.fromkeys(ACTIONS, 0) | {"yaw": 2, "lb_lef": 1}
+    by_label = dict(motions_of(4, 0.0, 0.0, own, seed=3))
+    by_number = dict(motions_of(4, 0.0, 0.0, 2, seed=3))
+    assert sorted(by_label) == ["actions/04_lb_lef_1", "actions/04_yaw_1", "actions/04_yaw_2"]
+    for name, clip in by_label.items():
+        np.testing.assert_array_equal(clip.rotations, by_number[name].rotations)
