@@ -389,6 +389,8 @@ plt.show()
 
 # %%
 measured = motion.dataset_statistics(motion.listed_files(built.folder, clips))
+if len(measured) < len(clips):
+    print(f"{len(clips) - len(measured)} clips of less than 2 s are left out")
 classes = motion.class_statistics(measured, summary.motion_rows)
 classes = classes.loc[summary.motion_order(classes.index)]
 report.save_table(run, "cleaning_motion", classes, note=note)

@@ -240,6 +240,10 @@ def test_published_folds_and_others():
 def test_classes_and_their_order():
     assert motion_rows("actions", "yaw") == ("Action: yawn", "Idle actions total")
     assert motion_rows("idle", "acted") == ("General Idle",) and motion_rows("motion", "dance") == ("Motion: dance",)
+    assert motion_rows("motion", "motion") == ("Motion",) and motion_rows("actions", "wave") == (
+        "Action: wave",
+        TOTALS[0],
+    )
     assert [group_name(*pair) for pair in (("actions", "yaw"), ("motion", "dance"))] == [TOTALS[0], "Motion: dance"]
     names = ["General Idle", "Idle actions total", "Motion: b", "Action: yawn", "Motion: a", "Action: look up/sky"]
     assert motion_order(names) == [

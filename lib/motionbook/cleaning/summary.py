@@ -35,7 +35,8 @@ def motion_row(group: str, label: str) -> str:
     """The row of Table 3 that a clip counts for; labels the table does not know get a row of their own words."""
     if group in ("idle", "phone"):
         return _TOTALS[group]
-    words = _ROW.get(label.lower().replace("-", "_"), label if group == "actions" else f"Motion: {label}")
+    other = label if group == "actions" else "Motion" if label == group else f"Motion: {label}"
+    words = _ROW.get(label.lower().replace("-", "_"), other)
     return f"Action: {words}" if group == "actions" else words
 
 

@@ -1,6 +1,7 @@
 """Figures of the cleaning chapter: one pose on two skeletons, and the classes of a data set at a glance."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from motionbook.report.figures import sheet_pictures
 from motionbook.report.theme import CYCLE
 
 _LIGHT = "#9fb2c6"
+_LETTERS = 22  # that fit over a picture
 _SIDES = {"left": CYCLE[4], "right": CYCLE[0], "": "#5f6b7a"}
 
 
@@ -86,7 +88,10 @@ def classes_figure(examples: Sequence[tuple[str, Clip, int]], columns: int = 5, 
         axis.set_axis_off()
     for axis, picture, (words, _, _) in zip(axes, pictures, examples, strict=False):
         axis.imshow(picture, interpolation="antialiased")
-        axis.set_title(words, fontsize=9.5, fontweight="normal", loc="center", pad=2)
+        lines = wrap(words, _LETTERS)[:2]
+        axis.set_title(
+            "\n".join(lines), fontsize=9.5 if lines == [words] else 7.5, fontweight="normal", loc="center", pad=2
+        )
     return figure
 
 
@@ -115,10 +120,15 @@ def example_clips(
     for entry in entries:
         classes.setdefault(words(entry["group"], entry["label"]), []).append(entry)
     if len(classes) < few:
-        return [(f"{entry['subject']} {entry['label']}", entry) for entry in entries[:most]]
+        return [(_take_words(entry), entry) for entry in entries[:most]]
     place = {name: i for i, name in enumerate(order)}
     names = sorted(classes, key=lambda name: place.get(name, len(place)))
     return [(name, classes[name][i % len(classes[name])]) for i, name in enumerate(names)]
+
+
+def _take_words(entry: dict) -> str:
+    words = entry["subject"] if entry["label"] == entry["group"] else f"{entry['subject']} {entry['label']}"
+    return words.replace("_", " ")
 
 
 def paired_clip(entries: Sequence[dict]) -> list[tuple[str, str]]:
