@@ -43,7 +43,7 @@ from motionbook.synthesis.performers import idle, make_performer, to_freemocap
 
 report.use_theme()
 
-# %%
+# %% tags=["hide-input"]
 from motionbook.cleaning import (
     build_dataset,
     cut_points,
@@ -160,8 +160,8 @@ report.save_figure(run, "cleaning_session", figure, caption="Motion energy and c
 plt.show()
 
 # %% [markdown]
-# The suggestions are a start, not the answer: an action in which somebody pauses is cut in two, one that begins slowly
-# is cut late. Written as a table they are corrected by hand and cut under the published names, or refused: everything
+# The suggestions are a start, not the answer: a quiet action is missed, one that begins slowly is cut late, a shift of
+# the weight is taken for one. Written as a table they are corrected by hand and cut under the published names, or refused: everything
 # that is wrong with a table is told at once, by line.
 
 # %%
@@ -295,7 +295,8 @@ quality = summary.quality_summary(built.takes)
 per_take = pd.DataFrame([{"clip": take["clip"], **take["quality"]} for take in built.takes]).set_index("clip")
 report.save_table(run, "cleaning_clip_quality", per_take, note=note)
 report.save_table(run, "cleaning_quality", quality, note=note)
-report.show_table(figures.clip_names(quality), note=f"{note} As recorded, before anything was cut.")
+told = quality.loc[:, (quality != "").any()]
+report.show_table(figures.clip_names(told), note=f"{note} As recorded, before anything was cut.")
 
 # %% [markdown]
 # ## Two skeletons
@@ -326,7 +327,9 @@ report.player(
 
 # %%
 source = load_clip(first)
-print(retarget_report(source, retarget(source, LAFAN1)).text)
+account = retarget_report(source, retarget(source, LAFAN1))
+print(*account.text.splitlines()[:7], sep="\n")
+report.show_table(account.joints.set_index("joint"), note=f"{first.path.name}. {note}")
 
 # %%
 columns = ["rig", "frames", "bones", "worst_bone", "worst_deg", "at_rest", "slide_before", "slide_after", "note"]
