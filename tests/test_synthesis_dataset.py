@@ -11,6 +11,7 @@ from motionbook.clip import Clip
 from motionbook.data.layouts import open_dataset
 from motionbook.kinematics import forward_kinematics
 from motionbook.skeletons import FREEMOCAP, LAFAN1
+from motionbook.synthesis import dataset
 from motionbook.synthesis.actions import ACTION_ROWS
 from motionbook.synthesis.dataset import motions_of, takes_of
 from motionbook.synthesis.freemocap_rig import freemocap_skeleton
@@ -142,3 +143,15 @@ def test_takes_by_label_are_the_same_motions_as_by_number():
     assert sorted(by_label) == ["actions/04_lb_lef_1", "actions/04_yaw_1", "actions/04_yaw_2"]
     for name, clip in by_label.items():
         np.testing.assert_array_equal(clip.rotations, by_number[name].rotations)
+
+
+def test_the_published_number_of_takes_is_written(tmp_path, monkeypatch):
+    asked = []
+
+    def few(place, people):
+        asked.append((place, people))
+        return {"yaw": 1 + place}
+
+    monkeypatch.setattr(dataset, "takes_of", few)
+    files = write_dataset(tmp_path, [3, 8], 0.0, 0.0, "published", seed=3, rigs=("lafan",))
+    assert [path.stem for path in files] == ["03_yaw_1", "08_yaw_1", "08_yaw_2"] and asked == [(0, 2), (1, 2)]
