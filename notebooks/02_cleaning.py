@@ -36,6 +36,7 @@ from IPython.display import display
 from motionbook import budgets, export, read_bvh, report, write_bvh
 from motionbook.capture import session
 from motionbook.data.layouts import bvh_files, load_clip
+from motionbook.data.splits import published_folds
 from motionbook.report import cleaning_figures as figures
 from motionbook.report import fault_figures, segmentation_figures
 from motionbook.skeletons import FREEMOCAP, LAFAN1
@@ -439,6 +440,9 @@ if about["name"] in ("embedded", "reactidle"):
 fold_list = built.listing["folds"]
 table4 = summary.fold_table(fold_list)
 report.save_table(run, "staystill_table4", table4, note=f"{note} {report.sentences(built.listing['folds_note'])}")
+if about["name"] == "staystill":
+    differ = published_counts.folds_differ(fold_list, published_folds()[0])
+    print(f"folds that are not the published ones: {differ or 'none'}")
 report.show_table(table4, "staystill_table4", note=note)
 
 # %%
