@@ -9,7 +9,7 @@ import pytest
 from test_inbetweening_windows import random_clip
 
 from motionbook.bvh import read_bvh
-from motionbook.inbetweening import evaluation
+from motionbook.inbetweening import evaluation, scoring
 from motionbook.inbetweening.baselines import BASELINES, LocalPose
 from motionbook.inbetweening.evaluation import evaluate, evaluate_folds, published_table, summarise, world
 from motionbook.inbetweening.recordings import Recording
@@ -93,7 +93,7 @@ def test_scores_rank_as_they_must():
 def test_one_chunk_or_many(monkeypatch):
     """Windows scored in parts give the same numbers as all at once."""
     whole = evaluate(people(), "idle", FOLDS)
-    monkeypatch.setattr(evaluation, "_CHUNK", 2)
+    monkeypatch.setattr(scoring, "_CHUNK", 2)
     assert np.allclose(evaluate(people(), "idle", FOLDS)["mean"], whole["mean"], rtol=1e-12)
 
 
