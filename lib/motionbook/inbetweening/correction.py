@@ -11,6 +11,7 @@ What the repair does to key poses: a junction is the frame of a key pose, so mov
 ``meet_ends`` moves the frames between two key poses instead and leaves both where they are.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -202,7 +203,7 @@ def key_misses(made: Sequence[Clip], recorded: Sequence[Clip], keys: Sequence[in
 
 def _checked(junctions: Sequence[int], frames: int, tendency: str) -> list[int]:
     starts = [int(j) for j in junctions]
-    if not starts or any(b <= a for a, b in zip(starts, starts[1:], strict=False)):
+    if not starts or any(b <= a for a, b in itertools.pairwise(starts)):
         raise ValueError(f"junctions: expected increasing frames, got {starts}")
     first, last = (2, frames - 1) if tendency == "previous" else (1, frames - 2)
     if starts[0] < first or starts[-1] > last:

@@ -23,7 +23,6 @@ from motionbook.inbetweening.autoregression import KEY_DISTANCE, fill_gaps, key_
 from motionbook.inbetweening.baselines import ease, evenly, interpolate
 from motionbook.inbetweening.correction import meet_ends
 from motionbook.inbetweening.recordings import Recording
-from motionbook.inbetweening.windows import CONTEXT
 
 SECONDS = 10.0
 # An assumption: the paper adds "Gaussian noise" and gives no size. Two degrees about each axis of every joint, new in
