@@ -11,9 +11,9 @@ What the repair does to key poses: a junction is the frame of a key pose, so mov
 ``meet_ends`` moves the frames between two key poses instead and leaves both where they are.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -103,7 +103,8 @@ def meet_ends(before, gap, after):
     Parameters
     ----------
     before, gap, after : pairs of root places (clips, frames, 3) and rotations (clips, frames, joints, 4)
-        The motion up to the gap (its last frame is used), the gap, and the pose that closes it.
+        The motion up to the gap (its last frame is used), the gap, and the pose that closes it; None where nothing
+        closes it.
 
     Returns
     -------
@@ -116,12 +117,17 @@ def meet_ends(before, gap, after):
     For use as ``finish`` of ``autoregression.fill_gaps``.
     """
     frames = gap[0].shape[1]
-    ends = ([x[:, -1] for x in before], [x[:, 0] for x in after])
+    ends = [[x[:, -1] for x in before], None if after is None else [x[:, 0] for x in after]]
     if frames < 3:
+        if after is None:
+            raise ValueError(f"meet_ends: expected 3 frames or more where nothing closes the gap, got {frames}")
         return interpolate(ends[0][0], ends[1][0], ends[0][1], ends[1][1], evenly(frames))
     places, rotations = (x.copy() for x in gap)
     falling = 1.0 - np.arange(frames) / (frames - 1)
-    for (place, pose), first, second, weights in ((ends[0], 0, 1, falling), (ends[1], -1, -2, falling[::-1])):
+    for end, first, second, weights in ((ends[0], 0, 1, falling), (ends[1], -1, -2, falling[::-1])):
+        if end is None:
+            continue
+        place, pose = end
         places += (place + places[:, second] - 2 * places[:, first])[:, None] * weights[:, None]
         step = rot.multiply(rot.inverse(rotations[:, first]), rotations[:, second])
         turn = rot.multiply(rot.multiply(pose, step), rot.inverse(rotations[:, first]))
@@ -154,56 +160,38 @@ def gaussian_smoothed(clip: Clip, size: int = KERNEL, sigma: float = SIGMA) -> C
     return replace(clip, root_positions=places, rotations=turned)
 
 
-def jumps(clip: Clip, seams: Sequence[int]) -> np.ndarray:
-    """How much each joint's step changes at each seam, |(v[j] - v[j-1]) - (v[j+1] - v[j])|, in degrees.
+def repair_between_keys(clip: Clip, recorded: Clip, keys: Sequence[int]) -> Clip:
+    """A finished clip with its key poses put in and the frames between them repaired by ``meet_ends``.
 
     Parameters
     ----------
-    clip : Clip
-    seams : frames
-        Each with a frame before and after it.
-
-    Returns
-    -------
-    (seams, joints)
-        Steps are rotation vectors from one frame to the next in the joint's own frame.
+    clip, recorded : Clip
+        Frame by frame of the same motion.
+    keys : increasing frames
+        Of ``recorded``; those beyond the clip are not used. What follows the last key inside the clip is shifted at its
+        start only, with a shift that falls to nothing at the clip's end.
     """
-    at = np.asarray(seams, dtype=int)
-    if at.size and not (at.min() >= 1 and at.max() <= len(clip) - 2):
-        raise ValueError(f"seams: expected frames 1 to {len(clip) - 2}, got {at.min()} to {at.max()}")
-    q = clip.rotations
-    into, out = (rot.to_rotation_vector(rot.multiply(rot.inverse(q[at - a]), q[at + 1 - a])) for a in (1, 0))
-    return np.rad2deg(np.linalg.norm(into - out, axis=-1))
-
-
-def root_jumps(clip: Clip, seams: Sequence[int]) -> np.ndarray:
-    """The same for the root's place, (seams,), in centimetres."""
-    at, p = np.asarray(seams, dtype=int), clip.root_positions
-    return 100.0 * np.linalg.norm((p[at] - p[at - 1]) - (p[at + 1] - p[at]), axis=-1)
-
-
-def key_misses(made: Sequence[Clip], recorded: Sequence[Clip], keys: Sequence[int]):
-    """How far clips pass from the key poses.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per clip and key: clip, frame, median_degrees and max_degrees over the joints, root_cm.
-    """
-    import pandas as pd
-
-    rows = []
-    for number, (a, b) in enumerate(zip(made, recorded, strict=True)):
-        for key in (int(k) for k in keys if k < len(a)):
-            angles = np.rad2deg(rot.angle_between(a.rotations[key], b.rotations[key]))
-            cm = 100.0 * np.linalg.norm(a.root_positions[key] - b.root_positions[key])
-            rows.append((number, key, float(np.median(angles)), float(angles.max()), float(cm)))
-    return pd.DataFrame(rows, columns=["clip", "frame", "median_degrees", "max_degrees", "root_cm"])
+    places, rotations = clip.root_positions.copy(), clip.rotations.copy()
+    inside = [int(k) for k in keys if k < len(clip)]
+    if not inside:
+        raise ValueError(f"keys: expected one below {len(clip)}, got {list(keys)}")
+    places[inside], rotations[inside] = recorded.root_positions[inside], recorded.rotations[inside]
+    for a, b in pairwise([*inside, len(clip)]):
+        if b - a < 2:
+            continue
+        motion = (places[None], rotations[None])
+        before, gap = [[x[:, part] for x in motion] for part in (slice(a, a + 1), slice(a + 1, b))]
+        after = [x[:, b : b + 1] for x in motion] if b < len(clip) else None
+        if after is None and b - a < 4:
+            continue
+        made = meet_ends(before, gap, after)
+        places[a + 1 : b], rotations[a + 1 : b] = made[0][0], made[1][0]
+    return replace(clip, root_positions=places, rotations=rotations)
 
 
 def _checked(junctions: Sequence[int], frames: int, tendency: str) -> list[int]:
     starts = [int(j) for j in junctions]
-    if not starts or any(b <= a for a, b in itertools.pairwise(starts)):
+    if not starts or any(b <= a for a, b in pairwise(starts)):
         raise ValueError(f"junctions: expected increasing frames, got {starts}")
     first, last = (2, frames - 1) if tendency == "previous" else (1, frames - 2)
     if starts[0] < first or starts[-1] > last:
