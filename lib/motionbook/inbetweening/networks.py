@@ -68,8 +68,8 @@ class Attention(nn.Module):
     def forward(self, x_NBD: torch.Tensor, table: torch.Tensor, keys: int, first: int = 0) -> torch.Tensor:
         """Attend from frames ``first`` on to the first ``keys``; table (N - first, keys, head width)."""
         h = self.layer_norm(x_NBD)
-        known = h[:keys]
-        h = h[first:]
+        known = h if keys == len(h) else h[:keys]
+        h = h[first:] if first else h
         q, k, v = (
             linear(part).unflatten(-1, (self.heads, -1))
             for linear, part in ((self.q_linear, h), (self.k_linear, known), (self.v_linear, known))
