@@ -89,9 +89,7 @@ class TrainingWindows:
         x = torch.cat([root[..., :2].flatten(-2), x[..., 6 : 6 * JOINTS], places[:, :, 0]], dim=-1)
         planes = places.permute(3, 2, 0, 1).contiguous()
         columns = columns_of(x).contiguous()
-        return Truth(
-            self.scale.standard(x), columns, planes, self.offsets[self.owner[which]], self.contacts[frames]
-        )
+        return Truth(self.scale.standard(x), columns, planes, self.offsets[self.owner[which]], self.contacts[frames])
 
     def numbers(self, step: int, batch: int, seed: int) -> np.ndarray:
         """Which windows a step sees: every epoch all of them in a new order, the last few that fill no batch left out.
