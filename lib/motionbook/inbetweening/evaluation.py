@@ -170,8 +170,13 @@ def window_scores(
     folds: Sequence[FoldWindows],
     lengths: Sequence[int] = LENGTHS,
     systems: Mapping[str, Predictor] = BASELINES,
+    *,
+    aligned: bool = False,
+    spectrum: str = "real part",
 ):
     """Every window's scores, of ``systems`` and of what each fold has learned.
+
+    ``aligned`` and ``spectrum`` as in ``scoring.score_windows``.
 
     Returns
     -------
@@ -186,9 +191,9 @@ def window_scores(
         known = sorted(set(systems) & set(fold.learned))
         if known:
             raise ValueError(f"systems: {', '.join(known)} is also the name of a learner; every row needs its own name")
-        for (system, length), scores in score_windows(
-            fold.windows, fold.std, lengths, {**systems, **fold.learned}
-        ).items():
+        everything = {**systems, **fold.learned}
+        found = score_windows(fold.windows, fold.std, lengths, everything, aligned=aligned, spectrum=spectrum)
+        for (system, length), scores in found.items():
             about = {"fold": fold.number, "system": system, "length": length, "subject": fold.subjects}
             parts.append(pd.DataFrame({**about, "window": np.arange(len(fold.windows)), **scores._asdict()}))
     return pd.concat(parts, ignore_index=True)

@@ -81,6 +81,9 @@ def score_windows(
     std: np.ndarray,
     lengths: Sequence[int] = LENGTHS,
     systems: Mapping[str, Predictor] = BASELINES,
+    *,
+    aligned: bool = False,
+    spectrum: str = "real part",
 ) -> dict[tuple[str, int], Scores]:
     """Scores of every system at every transition length, from the same window starts.
 
@@ -92,6 +95,9 @@ def score_windows(
         Centimetres, see ``position_statistics``.
     lengths : transition lengths in frames
     systems : name to predictor
+    aligned, spectrum
+        Of ``metrics.l2q`` and ``metrics.npss_terms``; other values than these give numbers of their own, which cannot
+        stand beside published ones.
 
     Returns
     -------
@@ -113,8 +119,8 @@ def score_windows(
                 found[system, length].append(
                     (
                         l2p(truth.positions[:, gap], guess.positions, std, per_window=True),
-                        l2q(signed[:, gap], turned, per_window=True),
-                        *npss_terms(signed[:, gap], turned),
+                        l2q(signed[:, gap], turned, aligned=aligned, per_window=True),
+                        *npss_terms(signed[:, gap], turned, spectrum),
                     )
                 )
     empty = np.zeros((4, 0))
