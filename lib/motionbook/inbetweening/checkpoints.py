@@ -33,7 +33,7 @@ def write(path: Path, tensors: Mapping[str, torch.Tensor], notes: Mapping) -> Pa
 def read(path: Path) -> Checkpoint:
     """What ``write`` wrote, on the CPU."""
     with _safetensors().safe_open(str(path), "pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
         return Checkpoint(tensors, json.loads(file.metadata()["notes"]))
 
 

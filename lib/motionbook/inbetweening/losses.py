@@ -1,7 +1,8 @@
 """What the two networks are trained to make small (Qin et al. 2022).
 
-All terms are means of absolute differences over the predicted frames, of the numbers themselves, not standardised: rotation
-columns (after they have been made orthonormal), centimetres, probabilities. Their weights differ between the stages.
+All terms are means of absolute differences over the predicted frames, of the numbers themselves and not of their
+z-scores: rotation columns (after they have been made orthonormal), centimetres, probabilities. Their weights differ
+between the stages.
 
 Legend of the axes: B windows, T predicted frames, J joints; places are planes (3, J, B, frames).
 """

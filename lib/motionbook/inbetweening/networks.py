@@ -163,14 +163,14 @@ class Trunk(nn.Module):
 class ContextNetwork(Trunk):
     """First stage: the transition from the known frames alone, (B, wanted, 135)."""
 
-    def __init__(self, config: NetworkConfig = NetworkConfig()):  # noqa: B008 (frozen)
+    def __init__(self, config: NetworkConfig = NetworkConfig()):
         super().__init__(config, FEATURES, keyframe_embedding=True)
 
 
 class DetailNetwork(Trunk):
     """Second stage: the transition anew from the first stage's, with logits of foot contacts, (B, wanted, 139)."""
 
-    def __init__(self, config: NetworkConfig = NetworkConfig()):  # noqa: B008 (frozen)
+    def __init__(self, config: NetworkConfig = NetworkConfig()):
         super().__init__(config, FEATURES + len(FEET), keyframe_embedding=False)
 
 

@@ -124,9 +124,10 @@ def shift(made: torch.Tensor, z: torch.Tensor, after_target: bool = True) -> tor
     start = 2 * z[:, last] - z[:, last - 1] - made[:, 0]
     if after_target:
         end = 2 * z[:, target] - z[:, target + 1] - made[:, -1]
-    else:
-        before = made[:, -2] if made.shape[1] > 1 else z[:, last]
-        end = z[:, target] + before - 2 * made[:, -1]
+    elif made.shape[1] > 1:
+        end = z[:, target] + made[:, -2] - 2 * made[:, -1]
+    else:  # the frame before the only predicted one is known and does not move with it
+        end = 0.5 * (z[:, target] + z[:, last]) - made[:, -1]
     return made + 0.5 * (start + end)[:, None]
 
 

@@ -22,7 +22,7 @@ from motionbook.inbetweening.networks import ContextNetwork, DetailNetwork, Netw
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.training import Trained, TrainingConfig, fit
 from motionbook.inbetweening.training_batches import LONGEST, SHORTEST, TrainingWindows, gap_of_step
-from motionbook.inbetweening.two_stage import TwoStage, context_input, detail_input, first_stage, in_time, shift
+from motionbook.inbetweening.two_stage import TwoStage, detail_input, first_stage, in_time, shift
 from motionbook.inbetweening.windows import BENCHMARK, CONTEXT, STATISTICS, Windows, make_windows
 
 # Windows that decide when to stop: 65 frames, so far apart, from this frame on; filled at this length
