@@ -64,7 +64,7 @@ def jumping(windows, transition: int) -> LocalPose:
     return LocalPose(root, rot.multiply(pose.rotations, rot.from_rotation_vector(turn)))
 
 
-def timed(work, repeats: int = 3) -> tuple[float, float]:
+def timed(work, repeats: int = 2) -> tuple[float, float]:
     """Least wall-clock and least processor seconds of a few runs."""
     runs = []
     for _ in range(repeats):

@@ -141,6 +141,26 @@ def test_a_random_torch_network_runs_and_turning_the_recording_turns_the_result(
         assert angles(made, generate(clips[0], "SLERP", 300)).max() > 0.01
 
 
+def test_the_two_stage_networks_fill_gap_after_gap():
+    """Random weights: any length, no look beyond the target, keys met; the frame after the target is asked for else."""
+    torch = pytest.importorskip("torch")
+    from motionbook.inbetweening.motion_tensors import feature_statistics
+    from motionbook.inbetweening.networks import ContextNetwork, DetailNetwork, NetworkConfig
+    from motionbook.inbetweening.two_stage import TwoStage
+
+    torch.manual_seed(0)
+    clips = people(3, 326)
+    config = NetworkConfig.small()
+    networks = TwoStage(ContextNetwork(config), DetailNetwork(config), feature_statistics(clips))
+    made = fill_gaps(clips, networks.keys_only(), 300, finish=meet_ends)
+    keys = key_frames(300)[:-1]
+    for clip, m in zip(clips, made, strict=True):
+        assert np.abs(m.root_positions[keys] - clip.root_positions[keys]).max() < 1e-6
+        assert angles(m, clip[:300])[keys].max() < 1e-6 < angles(m, generate(clip, "SLERP", 300)).max()
+    with pytest.raises(ValueError, match="keys_only"):
+        fill_gaps(clips, networks, 300)
+
+
 def test_published_segments_predict_the_frame_of_the_key_and_keep_place_and_heading():
     clips = people(2, 326)
     assert list(junctions(300)) == [10, 55, 100, 145, 190, 235, 280]

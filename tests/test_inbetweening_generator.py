@@ -6,6 +6,7 @@ from test_inbetweening_windows import random_clip
 
 from motionbook import rotations as rot
 from motionbook.bvh import read_bvh
+from motionbook.clip import Clip
 from motionbook.inbetweening.autoregression import key_frames
 from motionbook.inbetweening.baselines import slerp, slerp_q, zero_velocity
 from motionbook.inbetweening.evaluation import world
@@ -20,6 +21,7 @@ from motionbook.inbetweening.generator import (
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.windows import make_windows
 from motionbook.kinematics import forward_kinematics
+from motionbook.skeletons import LAFAN1
 
 
 def test_convention_key_frames():
@@ -138,3 +140,16 @@ def test_predictors_are_further_systems(tmp_path):
     with pytest.raises(ValueError, match="SLERP is a system of the book"):
         write_clips(spans, tmp_path, predictors={"SLERP": slerp})
     assert write_clips([], tmp_path / "none", predictors={"NN": slerp}) == {}
+
+
+def test_no_frame_is_shown_twice_and_root_and_limbs_keep_step():
+    """The released generator shows every key pose twice and lets the root lag behind the limbs by up to a frame."""
+    t = np.arange(326) / 30.0
+    turn = rot.from_axis_angle([0.0, 0.0, 1.0], t)
+    steady = Clip(LAFAN1, np.stack([t, 0 * t, 0 * t], axis=1), np.repeat(turn[:, None], 22, axis=1), 30.0)
+    made = generate(steady, "SLERP", 300)
+    np.testing.assert_allclose(np.diff(made.root_positions[:, 0]), 1 / 30, atol=1e-12)
+    np.testing.assert_allclose(rot.angle_between(made.rotations[1:], made.rotations[:-1]), 1 / 30, atol=2e-4)
+    eased = generate(steady, "SLERP-Q", 300)
+    turned = 2 * np.arctan2(eased.rotations[:, 4, 3], eased.rotations[:, 4, 0])
+    np.testing.assert_allclose(np.unwrap(turned, period=2 * np.pi), eased.root_positions[:, 0], atol=6e-3)

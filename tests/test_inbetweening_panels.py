@@ -58,6 +58,8 @@ def test_jerk_and_power_of_a_sine():
     assert row.jerk_m_s3 == pytest.approx(w**3 * amplitude * 2 / np.pi, rel=0.03)
     assert row.power_1_3_hz == pytest.approx(1e4 * (w * amplitude) ** 2 / 2, rel=0.03)
     assert row.power_0_1_hz + row.power_3_6_hz + row.power_6_15_hz < 0.01 * row.power_1_3_hz
+    # duration^3 times the integral of jerk^2 over the square of the peak speed, of a sine (w duration)^4 / 2
+    assert row.ldlj == pytest.approx(-np.log((w * 299 / 30) ** 4 / 2), abs=0.05)
     # dimensionless: neither size nor tempo over the same number of periods counts, more periods do
     halved = motion_panel({"GT": [along(0.5 * amplitude * np.sin(w * T))]}).iloc[0]
     assert halved.ldlj == pytest.approx(row.ldlj)
