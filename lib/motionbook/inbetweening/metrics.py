@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-
 SPECTRA = ("real part", "power", "one-sided")
 
 

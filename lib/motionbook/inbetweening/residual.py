@@ -24,6 +24,8 @@ from motionbook.inbetweening.windows import CENTIMETRES, CONTEXT, Windows, headi
 JOINTS = 22
 SIZE = 3 * JOINTS + 3
 LAST = CONTEXT - 1  # the last context frame, one of the two keys
+# size of what no one moves less than: the trembling of a capture, a thousandth of a radian in each of 66 angles
+_STILL = 0.03
 
 
 def base_pose(windows: Windows, transition: int, t=None) -> LocalPose:
@@ -95,19 +97,44 @@ def pose_features(windows: Windows) -> np.ndarray:
     return np.concatenate([limbs, root, windows.root_positions[:, LAST, 1:2] / CENTIMETRES], axis=-1)
 
 
-def features(windows: Windows, transition: int) -> np.ndarray:
-    """What a model may know before the gap is filled, (windows, features).
+def motion_features(windows: Windows, transition: int) -> np.ndarray:
+    """How the person moves and where to, (windows, 483).
 
-    The last three steps of the context and its mean steps over 3, 5 and 9 frames, each per frame; the step to the
-    target per frame; the pose at frame 9. Nothing of the gap and nothing after the target.
+    The last three steps of the context, its mean steps over the last 3, 5 and 9 frames, and the step to the target, all
+    per frame. Nothing of the gap and nothing after the target. Steps rather than places: velocities hide in the small
+    differences of places, where any penalty on large weights keeps a model from finding them.
     """
     seen = context_offsets(windows)
     steps = -np.diff(np.concatenate([seen[:, -3:], np.zeros_like(seen[:, :1])], axis=1), axis=1)
-    means = np.stack([seen[:, -span] / span for span in (3, 5, 9)], axis=1)
-    parts = [steps.reshape(len(windows), -1), means.reshape(len(windows), -1)]
-    return np.concatenate(
-        [*parts, target_offset(windows, transition) / (transition + 1), pose_features(windows)], axis=-1
-    )
+    means = np.stack([-seen[:, -span] / span for span in (3, 5, 9)], axis=1)
+    onward = target_offset(windows, transition)[:, None] / (transition + 1)
+    return np.concatenate([steps, means, onward], axis=1).reshape(len(windows), -1)
+
+
+def features(windows: Windows, transition: int) -> np.ndarray:
+    """All that a model may know before the gap is filled, (windows, 553): motion and the pose at frame 9."""
+    return np.concatenate([motion_features(windows, transition), pose_features(windows)], axis=-1)
+
+
+def motion_size(windows: Windows, transition: int) -> np.ndarray:
+    """How much a person moves around the gap, (windows,): the way to the target and the way that the context's last
+    four frames would lead to, in the units of an offset.
+
+    A residual is about as large as this. A model that works on residuals and features divided by it has no favourites:
+    people who nearly stand still weigh as much as lively ones, and little motion gives little residual.
+    """
+    onward = target_offset(windows, transition)
+    before = context_offsets(windows)[:, -4] * (transition / 4.0)
+    return np.sqrt((onward**2).sum(axis=-1) + (before**2).sum(axis=-1) + _STILL**2)
+
+
+def time_waves(transition: int, count: int = 8) -> np.ndarray:
+    """Half sines that vanish at both keys, (transition, min(count, transition)), orthonormal over the frames.
+
+    A smooth residual needs only the first few: its numbers in them are ``waves.T @ residual``.
+    """
+    waves = np.outer(np.arange(1, transition + 1), np.arange(1, min(count, transition) + 1))
+    return np.sqrt(2.0 / (transition + 1)) * np.sin(np.pi * waves / (transition + 1))
 
 
 def training_windows(recordings: Sequence[Recording], transition: int, offset: int = 1) -> Windows:
