@@ -75,6 +75,11 @@ def apply_residual(windows: Windows, transition: int, residual, t=None) -> Local
     return LocalPose(base.root_positions + moved, rot.normalize(rot.multiply(base.rotations, turns)))
 
 
+def track(windows: Windows) -> np.ndarray:
+    """Every frame of the windows seen from frame 9, (windows, frames, 69); zero at frame 9 itself."""
+    return _offsets(windows, _last(windows), LocalPose(windows.root_positions, windows.rotations))
+
+
 def context_offsets(windows: Windows) -> np.ndarray:
     """The context frames 0 .. 8 seen from frame 9, (windows, 9, 69): how the person came here."""
     before = LocalPose(windows.root_positions[:, :LAST], windows.rotations[:, :LAST])
@@ -92,7 +97,7 @@ def target_offset(windows: Windows, transition: int) -> np.ndarray:
 def pose_features(windows: Windows) -> np.ndarray:
     """The pose at frame 9 itself, (windows, 70): rotation vectors of all joints but the root, the root's two axes seen
     from its heading, and its height in metres."""
-    limbs = rot.to_rotation_vector(windows.rotations[:, LAST, 1:]).reshape(len(windows), -1)
+    limbs = rot.to_rotation_vector(windows.rotations[:, LAST, 1:]).reshape(len(windows), 3 * JOINTS - 3)
     root = rot.to_6d(rot.multiply(_heading(windows), windows.rotations[:, LAST, 0]))
     return np.concatenate([limbs, root, windows.root_positions[:, LAST, 1:2] / CENTIMETRES], axis=-1)
 
@@ -108,7 +113,7 @@ def motion_features(windows: Windows, transition: int) -> np.ndarray:
     steps = -np.diff(np.concatenate([seen[:, -3:], np.zeros_like(seen[:, :1])], axis=1), axis=1)
     means = np.stack([-seen[:, -span] / span for span in (3, 5, 9)], axis=1)
     onward = target_offset(windows, transition)[:, None] / (transition + 1)
-    return np.concatenate([steps, means, onward], axis=1).reshape(len(windows), -1)
+    return np.concatenate([steps, means, onward], axis=1).reshape(len(windows), 7 * SIZE)
 
 
 def features(windows: Windows, transition: int) -> np.ndarray:
@@ -155,4 +160,4 @@ def _offsets(windows: Windows, base: LocalPose, pose: LocalPose) -> np.ndarray:
     """Pose seen from base, (windows, frames, 69)."""
     turns = rot.to_rotation_vector(rot.multiply(rot.inverse(base.rotations), pose.rotations))
     moved = rot.rotate(_heading(windows)[:, None], pose.root_positions - base.root_positions) / CENTIMETRES
-    return np.concatenate([turns.reshape(*turns.shape[:2], -1), moved], axis=-1)
+    return np.concatenate([turns.reshape(*turns.shape[:2], 3 * JOINTS), moved], axis=-1)
