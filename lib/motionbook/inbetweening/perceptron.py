@@ -53,7 +53,7 @@ class Fitted(NamedTuple):
         plain = ridge.inputs_of(windows, transition) @ self.maps.weights
         with torch.inference_mode():
             added = self.network(self.inputs(windows, transition)).double().numpy() @ self.components
-        added = np.moveaxis(added.reshape(len(windows), res.SIZE, -1), 1, 0)
+        added = np.moveaxis(added.reshape(len(windows), res.SIZE, added.shape[1] // res.SIZE), 1, 0)
         return ridge.pose_of(windows, transition, plain + added)
 
 
@@ -152,7 +152,7 @@ def _copy(network: nn.Module) -> dict:
 
 def _flat(outputs) -> np.ndarray:
     """Outputs (69, windows, waves) as (windows, 69 * waves)."""
-    return np.moveaxis(outputs, 0, 1).reshape(outputs.shape[1], -1)
+    return np.moveaxis(outputs, 0, 1).reshape(outputs.shape[1], outputs.shape[0] * outputs.shape[2])
 
 
 def _tensor(values) -> torch.Tensor:

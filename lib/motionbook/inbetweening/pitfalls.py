@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Pitfall(NamedTuple):
-    """A row of the table: what goes wrong, "fixed" or "kept", what is done here, the switch, which numbers it touches."""
+    """A row of the table: what goes wrong, "fixed" or "kept", what is done here, the switch, the numbers it touches."""
 
     number: int
     what: str

@@ -85,20 +85,20 @@ def examples(windows: Windows, transition: int, whole_body: bool = False) -> Exa
     waves = res.time_waves(transition).T @ res.residual(windows, transition)
     outputs = np.moveaxis(waves / res.motion_size(windows, transition)[:, None, None], 2, 0)
     if whole_body:
-        outputs = np.moveaxis(outputs, 0, 1).reshape(1, len(windows), -1)
+        outputs = np.moveaxis(outputs, 0, 1).reshape(1, len(windows), res.SIZE * outputs.shape[2])
     return Examples(inputs_of(windows, transition, whole_body), outputs)
 
 
 def inputs_of(windows: Windows, transition: int, whole_body: bool = False) -> np.ndarray:
     """Motion features over motion size: (69, windows, 7), or (1, windows, 483) of the whole body."""
     inputs = res.motion_features(windows, transition) / res.motion_size(windows, transition)[:, None]
-    return inputs[None] if whole_body else np.moveaxis(inputs.reshape(len(windows), -1, res.SIZE), 2, 0)
+    return inputs[None] if whole_body else np.moveaxis(inputs.reshape(len(windows), 7, res.SIZE), 2, 0)
 
 
 def pose_of(windows: Windows, transition: int, outputs) -> LocalPose:
     """The frames that outputs (groups, windows, waves) stand for."""
     if len(outputs) == 1:
-        waves = outputs[0].reshape(len(windows), res.SIZE, -1)
+        waves = outputs[0].reshape(len(windows), res.SIZE, outputs.shape[2] // res.SIZE)
     else:
         waves = np.moveaxis(outputs, 0, 1)
     waves = waves * res.motion_size(windows, transition)[:, None, None]
