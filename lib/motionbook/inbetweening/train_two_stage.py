@@ -3,9 +3,9 @@
     python -m motionbook.inbetweening.train_two_stage DATASET FOLDER --fold 1
     accelerate launch --num_processes 8 -m motionbook.inbetweening.train_two_stage DATASET FOLDER --fold 1
 
-Both ``accelerate launch`` and ``torchrun --nproc-per-node 2 -m ...`` also take the number of machines and this machine's
-rank among them; several processes on CPUs alone are started with ``torchrun``. A run that was stopped goes on when it is
-started again. ``two_stage_training.load("FOLDER/predictor.safetensors")`` predicts.
+Both ``accelerate launch`` and ``torchrun --nproc-per-node 2 -m ...`` also take the number of machines and this
+machine's rank among them; several processes on CPUs alone are started with ``torchrun``. A run that was stopped goes on
+when it is started again. ``two_stage_training.load("FOLDER/predictor.safetensors")`` predicts.
 """
 
 import argparse
