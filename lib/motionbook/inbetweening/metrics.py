@@ -97,20 +97,47 @@ def npss_terms(truth, prediction, spectrum: str = "real part") -> NpssTerms:
     A spectrum whose sum is below 1e-8 counts as zero. In float32 that guard turns rounding into distance, hence
     float64.
     """
+    return spectral_distance(*(normalised_spectrum(q, spectrum) for q in (truth, prediction)))
+
+
+class Spectrum(NamedTuple):
+    """Spectra of all quaternion components over time, components first.
+
+    Attributes
+    ----------
+    shares : (frequencies, 4, joints, windows)
+        Of the total, at the frequencies from zero to the middle.
+    total : (4, joints, windows)
+    steps : tuple of int
+        Which of the frequencies held follow each other along the whole spectrum.
+    """
+
+    shares: np.ndarray
+    total: np.ndarray
+    steps: tuple[int, ...]
+
+
+def normalised_spectrum(rotations, spectrum: str = "real part") -> Spectrum:
+    """What ``npss_terms`` needs of one side, so that a truth is transformed once for many predictions."""
     if spectrum not in SPECTRA:
         raise KeyError(f"no spectrum {spectrum!r}; there are {', '.join(SPECTRA)}")
-    frames = np.shape(truth)[1]
-    a, b = (_spectrum(q, frames, squared_modulus=spectrum != "real part") for q in (truth, prediction))
+    frames = np.shape(rotations)[1]
+    power = _power(rotations, frames, squared_modulus=spectrum != "real part")
     # frequency k stands for frames - k as well, so only the first half is held
-    mirrored = spectrum != "one-sided"
-    twice = np.array([1.0 if k in (0, frames - k) or not mirrored else 2.0 for k in range(len(a))])
-    total_a, total_b = np.tensordot(twice, a, 1), np.tensordot(twice, b, 1)
-    difference = b * _reciprocal(total_b) - a * _reciprocal(total_a)
-    running, distance = np.zeros_like(total_a), np.zeros_like(total_a)
-    for k in range(frames if mirrored else len(a)):  # a cumulative sum with whole arrays in each step
-        running += difference[min(k, frames - k) if mirrored else k]
+    steps = range(len(power)) if spectrum == "one-sided" else [min(k, frames - k) for k in range(frames)]
+    total = np.tensordot(np.bincount(steps).astype(float), power, 1)
+    power *= _reciprocal(total)
+    return Spectrum(power, total, tuple(steps))
+
+
+def spectral_distance(truth: Spectrum, prediction: Spectrum) -> NpssTerms:
+    """``npss_terms`` of two spectra of the same kind."""
+    difference = prediction.shares - truth.shares
+    running, distance = np.zeros_like(truth.total), np.zeros_like(truth.total)
+    for step in truth.steps:  # a cumulative sum with whole arrays in each step
+        running += difference[step]
         distance += np.abs(running)
-    return NpssTerms((distance * total_a).sum(axis=(0, 1)), total_a.sum(axis=(0, 1)))
+    return NpssTerms((distance * truth.total).sum(axis=(0, 1)), truth.total.sum(axis=(0, 1)))
 
 
 def continuous_signs(rotations, before=None) -> np.ndarray:
@@ -140,7 +167,7 @@ def _lengths(error):
     return np.sqrt(np.einsum("wfjc,wfjc->wf", error, error))
 
 
-def _spectrum(rotations, frames: int, squared_modulus: bool):
+def _power(rotations, frames: int, squared_modulus: bool):
     """Squared real part (or modulus) of the Fourier transform over time, (frequencies up to the middle, 4, joints,
     windows)."""
     # the real part is a product with cosines, the imaginary one with sines

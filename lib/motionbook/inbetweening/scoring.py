@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from motionbook.inbetweening.baselines import BASELINES, LocalPose
-from motionbook.inbetweening.metrics import continuous_signs, l2p, l2q, npss_terms
+from motionbook.inbetweening.metrics import continuous_signs, l2p, l2q, normalised_spectrum, spectral_distance
 from motionbook.inbetweening.windows import CONTEXT, LENGTHS, STATISTICS, Windows
 from motionbook.kinematics import WorldPose, world_pose
 
 # a coordinate that never moves in training would make every error infinite; no real joint stands this still
 SMALLEST_STD_CM = 1e-3
-_CHUNK = 64  # windows scored together: small enough to stay in the processor's cache
+_CHUNK = 128  # windows scored together: few calls, and still small enough to stay in the processor's cache
 
 Predictor = Callable[[Windows, int], LocalPose]
 
@@ -113,6 +113,7 @@ def score_windows(
         signed = continuous_signs(truth.rotations)
         for length in lengths:
             gap = slice(CONTEXT, CONTEXT + length)
+            true_spectrum = normalised_spectrum(signed[:, gap], spectrum)
             for system, predict in systems.items():
                 guess = world(part, predict(part, length))
                 turned = continuous_signs(guess.rotations, before=signed[:, CONTEXT - 1])
@@ -120,7 +121,7 @@ def score_windows(
                     (
                         l2p(truth.positions[:, gap], guess.positions, std, per_window=True),
                         l2q(signed[:, gap], turned, aligned=aligned, per_window=True),
-                        *npss_terms(signed[:, gap], turned, spectrum),
+                        *spectral_distance(true_spectrum, normalised_spectrum(turned, spectrum)),
                     )
                 )
     empty = np.zeros((4, 0))
