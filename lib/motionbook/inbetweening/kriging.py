@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from motionbook.inbetweening import residual as res
-from motionbook.inbetweening.baselines import LocalPose, evenly
+from motionbook.inbetweening.baselines import LocalPose
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.windows import CONTEXT, LENGTHS, Windows
 from motionbook.skeletons import LAFAN1
@@ -30,22 +30,23 @@ _TARGET_SHARE = 0.3
 _STILL = 1e-3
 # Ridge, as a share of each number's own power; small, for velocities hide in small differences of places
 _RIDGE = 1e-6
-_ABSOLUTE_RIDGE = 1e-9
+_DEAD = 1e-7  # power below which a number is taken not to move at all
 _CHUNK = 512  # windows held at a time
 
 
 class GapMap(NamedTuple):
-    """The linear predictor of one transition length.
+    """The linear predictor of one transition length, from key to key: frames 9 .. 10 + transition.
 
     Attributes
     ----------
-    weights : (69, 10, transition)
-        From the known offsets (frames 8, 7, ..., 0 and the target) to the residual over the geodesic.
+    weights : (69, 10, transition + 2)
+        From the known offsets (frames 8, 7, ..., 0 and the target) to the residual over the geodesic. Zero at both
+        keys, which the prediction therefore meets.
     whitening : (69, 10, 10)
         Turns the known offsets of a window of motion scale 1 into ten numbers of about unit size that do not go
         together: what each older frame, and at last the target, adds to the frames before it in the list.
-    deviation : (69, transition)
-        Expected size of what the linear guess leaves over, at motion scale 1.
+    deviation : (69, transition + 2)
+        Expected size of what the linear guess leaves over, at motion scale 1. Zero at both keys.
     """
 
     weights: np.ndarray
@@ -62,7 +63,7 @@ def kriging_learner(longest: int = LONGEST, offset: int = OFFSET) -> Callable[..
 
         def predict(windows: Windows, transition: int) -> LocalPose:
             known = known_offsets(windows, transition)
-            left = np.einsum("cit,nic->ntc", maps(transition).weights, known)
+            left = np.einsum("cit,nic->ntc", maps(transition).weights[:, :, 1:-1], known)
             return res.apply_residual(windows, transition, left)
 
         return predict
@@ -118,18 +119,24 @@ def gap_map(moments: np.ndarray, transition: int) -> GapMap:
     if not 1 <= transition <= longest:
         raise ValueError(f"transition: the moments reach over 1 to {longest} frames, got {transition}")
     known = [*range(CONTEXT - 2, -1, -1), CONTEXT + transition]
-    gap = slice(CONTEXT, CONTEXT + transition)
-    inside, across = moments[:, known][:, :, known], moments[:, known, gap]
+    frames = slice(CONTEXT - 1, CONTEXT + transition + 1)
+    inside, across = moments[:, known][:, :, known], moments[:, known, frames]
     powers = np.einsum("cii->ci", inside).mean(axis=1)
-    inside = inside + (_RIDGE * powers + _ABSOLUTE_RIDGE)[:, None, None] * np.eye(len(known))
+    # what nobody's pose changes tells nothing: such a number keeps to the geodesic
+    alive = powers > _DEAD
+    inside[~alive], across[~alive] = np.eye(len(known)), 0.0
+    ridge = np.full(len(known), _RIDGE)
+    ridge[-1] = 0.0  # the target is met, not approached
+    inside = inside + (powers * alive)[:, None, None] * np.diag(ridge)
     weights = np.linalg.solve(inside, across)
-    weights[:, -1] -= evenly(transition)  # from the offset to the residual over the geodesic
+    weights[:, -1] -= alive[:, None] * np.linspace(0.0, 1.0, transition + 2)  # from the offset to the residual
     root = np.linalg.cholesky(inside)
     explained = np.linalg.solve(root, across)
-    variance = np.einsum("cii->ci", moments)[:, gap] - (explained**2).sum(axis=1)
-    # a number that nobody's pose ever changes carries nothing
-    whitening = np.linalg.inv(root) * (powers > 100 * _ABSOLUTE_RIDGE)[:, None, None]
-    return GapMap(weights, whitening, np.sqrt(np.maximum(variance, 0.0)))
+    variance = np.einsum("cii->ci", moments)[:, frames] - (explained**2).sum(axis=1)
+    deviation = np.sqrt(np.maximum(variance, 0.0)) * alive[:, None]
+    # exact in theory, rounding otherwise
+    weights[:, :, [0, -1]], deviation[:, [0, -1]] = 0.0, 0.0
+    return GapMap(weights, np.linalg.inv(root) * alive[:, None, None], deviation)
 
 
 def mirror_joints() -> list[int]:
