@@ -3,7 +3,9 @@
 The ridge of ``ridge`` sees each number alone. The perceptron sees the whole body, the pose and how much the person
 moves, and adds what it can to the ridge's answer, as the first principal components of the residual over the training
 windows. It starts at zero, so that the system starts as the ridge; the state that is best on the validation people is
-kept, which may be the start. One network per transition length, trained in seconds on a CPU.
+kept, which may be the start. On nine people's recorded idle motion it mostly is: six or seven people to learn from are
+too few for it to find anything that carries over, and its scores equal the ridge's to a tenth of a per cent in most
+cells. One network per transition length, trained in seconds on a CPU.
 """
 
 from collections.abc import Callable, Sequence

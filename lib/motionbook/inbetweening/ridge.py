@@ -5,9 +5,9 @@ to: seven inputs, a few half sines over time, one linear map per number and tran
 divided by how much the person moves in them, and without a constant: half the motion gives half the residual, and a
 person who stands still is not moved. How strongly large weights are punished is chosen on the validation people.
 
-What did not work as well on nine people's recorded idle motion: inputs of the whole body for every number (its gain
-over SLERP in L2P falls from 40, 27, 25 and 25 % to 35, 21, 18 and 18 %), and raw windows with a constant (to 19, 11, 10
-and 12 %, for the liveliest people decide).
+What did not work as well on nine people's recorded idle motion: inputs of the whole body for every number (the gain
+over SLERP in L2P falls from 40, 27, 25 and 25 % to 35, 21, 18 and 18 %), and with them the pose, a constant and windows
+that are not divided by their motion (to 19, 11, 10 and 12 %, for the liveliest people decide).
 """
 
 from collections.abc import Callable, Sequence
