@@ -61,13 +61,13 @@ class DeltaConfig:
     layers: int = 3
     heads: int = 4
     waves: int = 16
-    dropout: float = 0.1
+    dropout: float = 0.05
     pose_dropout: float = 0.5
-    reach: float = 0.5
+    reach: float = 1.0
     longest: int = LONGEST
     members: int = 1
     batch: int = 64
-    rate: float = 2e-3
+    rate: float = 3e-3
     decay: float = 0.02
     averaging: float = 0.995
     rotation_weight: float = 10.0
