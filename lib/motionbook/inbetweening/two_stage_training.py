@@ -203,21 +203,23 @@ def two_stage_learner(
 ) -> Callable:
     """A learner for ``evaluate``: ``learner(train, validation, *, seed) -> predictor``, trained anew for every fold.
 
-    Each fold's run has a folder of its own below ``folder``, named after its training people; a fold that was trained
-    before is not trained again.
+    Each fold's run has a folder of its own below ``folder``, named after its training people, which
+    ``learner.place(recordings, seed)`` gives; a fold that was trained before is not trained again.
     """
     config = config or TwoStageConfig()
 
-    def learner(recordings: Sequence[Recording], validation: Sequence[Recording] = (), *, seed: int = 0) -> TwoStage:
+    def place(recordings: Sequence[Recording], seed: int) -> Path | None:
         people = " ".join(sorted({f"{r.group}/{r.name}" for r in recordings}))
-        place = folder and Path(folder) / f"fold_{zlib.crc32(people.encode()):08x}_seed{seed}"
+        return folder and Path(folder) / f"fold_{zlib.crc32(people.encode()):08x}_seed{seed}"
+
+    def learner(recordings: Sequence[Recording], validation: Sequence[Recording] = (), *, seed: int = 0) -> TwoStage:
         run = train(
-            config, recordings, validation, place,
+            config, recordings, validation, place(recordings, seed),
             steps=steps, device=device, seed=seed, progress=progress, tensorboard=tensorboard,
         )  # fmt: skip
         return run.predictor
 
-    learner.label = label(config, steps)
+    learner.label, learner.place = label(config, steps), place
     return learner
 
 
