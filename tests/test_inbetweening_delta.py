@@ -199,9 +199,12 @@ def test_torch_and_numpy_agree_on_windows_and_errors():
     motion = delta_training.TrainingMotion(recordings)
     clips = [r.clip for r in recordings]
     windows = make_windows(clips, CONTEXT + T + 1, 30, centre="start")
+    windows.rotations[:, :, ::3] *= -1.0  # q and -q are the same turn
+    windows.rotations[:, -1, 4] *= -1.0
     batch = delta_training.Batch(
         *(torch.as_tensor(a, dtype=torch.float32) for a in (windows.root_positions, windows.rotations, windows.offsets))
     )
+    batch.rotations[:, CONTEXT : CONTEXT + T, 6] *= -1.0
     known = delta_training.known_of(batch)
     np.testing.assert_allclose(known, known_offsets(windows, T), atol=2e-6)
     np.testing.assert_allclose(delta_training.pose_of(batch), pose_tokens(windows), atol=2e-6)
@@ -236,8 +239,10 @@ def test_training_is_repeatable_lowers_the_loss_and_leaves_random_state_alone():
     train = people(2)
     torch.manual_seed(3)
     before = torch.get_rng_state()
-    one, other = (fit(SMALL, train, steps=6, seed=1) for _ in range(2))
+    one = fit(SMALL, train, steps=6, seed=1)
     assert torch.equal(before, torch.get_rng_state())
+    torch.manual_seed(4)  # nor does it depend on it
+    other = fit(SMALL, train, steps=6, seed=1)
     for a, b in zip(one.networks[0].parameters(), other.networks[0].parameters(), strict=True):
         assert torch.equal(a, b)
     third = fit(SMALL, train, steps=6, seed=2)
