@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -301,3 +302,31 @@ def test_scale_and_members():
     assert len(made.networks) == 2 and not torch.equal(made.networks[0].names, made.networks[1].names)
     with pytest.raises(ValueError, match="multiple of 4 heads"):
         DeltaConfig(width=30)
+
+
+def test_the_figure_shows_every_person_where_the_scores_say():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from motionbook.report.delta_figures import gains_by_person_figure
+
+    rows = []
+    for subject, (slow, fast) in {"a": (2.0, 1.0), "b": (4.0, 3.0)}.items():
+        for system, value in (("SLERP", slow), ("delta", fast)):
+            rows += [(system, length, subject, value, value / 10) for length in (5, 45) for _ in range(4)]
+    scores = pd.DataFrame(rows, columns=["system", "length", "subject", "l2p", "l2q"])
+    scores["npss_distance"], scores["npss_power"] = 1.0, 1.0
+    figure = gains_by_person_figure(scores)
+    for axes in figure.axes:
+        clouds = [c for c in axes.collections if len(c.get_offsets()) == 2]
+        assert len(clouds) == 2
+        for points in clouds:
+            placed = points.get_offsets()
+            np.testing.assert_allclose(placed[:, 0], [-25.0, -50.0])  # b moves more and stands above
+            assert placed[0, 1] > placed[1, 1]
+    assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == [
+        "b  (SLERP 4.00)",
+        "a  (SLERP 2.00)",
+        "all 16 windows",
+    ]
+    matplotlib.pyplot.close(figure)
