@@ -327,6 +327,6 @@ def test_the_figure_shows_every_person_where_the_scores_say():
     assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == [
         "b  (SLERP 4.00)",
         "a  (SLERP 2.00)",
-        "all 16 windows",
+        "all 8 windows",
     ]
     matplotlib.pyplot.close(figure)
