@@ -2,9 +2,9 @@
 
 Between two poses lies more than one motion. A regression answers with their mean; this model draws from them. What the
 linear guess of ``kriging`` misses is written in half sines over the gap, which vanish at both keys, divided by how much
-it can be expected to miss, and turned into uncorrelated numbers of unit variance (principal components, whitened). Over
-the first of these numbers, z, a flow is learned (Lipman et al. 2023, Liu et al. 2023, Tong et al. 2024): on the straight
-path
+it can be expected to miss, and turned into uncorrelated numbers of unit variance (principal components, whitened).
+Over the first of these numbers, z, a flow is learned (Lipman et al. 2023, Liu et al. 2023, Tong et al. 2024): on the
+straight path
 
     x_t = (1 - t) x_0 + t z,    x_0 ~ N(0, 1)
 
@@ -63,6 +63,8 @@ class FlowConfig:
     ode_steps : int
     method : "euler", "midpoint" or "rk4"
         Of the integration.
+    calibrate : "energy" or "coverage"
+        What the temperature is chosen for, see ``flow_training.choose_temperature``.
     """
 
     waves: int = 12
@@ -78,6 +80,11 @@ class FlowConfig:
     offset: int = 4
     ode_steps: int = 6
     method: str = "midpoint"
+    calibrate: str = "energy"
+
+    def __post_init__(self):
+        if self.calibrate not in ("energy", "coverage"):
+            raise ValueError(f'calibrate: expected "energy" or "coverage", got {self.calibrate!r}')
 
 
 class LengthFlow(NamedTuple):
@@ -160,7 +167,9 @@ class VelocityNetwork(nn.Module):
         scaled = x_BC / spread(t_B[:, None])
         angles = torch.pi * t_B[:, None] * torch.tensor([0.5, 1.0, 2.0, 4.0])
         # how large a sample is tells whether it is one of the lively ones, which all its numbers then are
-        sizes = torch.stack([scaled[:, :n].square().mean(dim=1).add(1e-4).log() for n in (4, 16, self.components)], dim=1)
+        sizes = torch.stack(
+            [scaled[:, :n].square().mean(dim=1).add(1e-4).log() for n in (4, 16, self.components)], dim=1
+        )
         h = self.enter(torch.cat([scaled, sizes, angles.sin(), angles.cos()], dim=1)) + self.tell(known_BK)
         for block in self.blocks:
             h = block(h)
