@@ -32,7 +32,6 @@ _SIZES = {
             "perceptron_steps": 100,
             "delta_steps": 30,
             "flow_steps": 60,
-            "flow_windows": 60,
         },
         "reduced": {
             "subsets": ("idle", "phone", "actions"),
@@ -42,8 +41,7 @@ _SIZES = {
             "reference_steps": 2_000,
             "perceptron_steps": 400,
             "delta_steps": 2_000,
-            "flow_steps": 1_200,
-            "flow_windows": 400,
+            "flow_steps": 1_000,
         },
         "full": {
             "subsets": ("idle", "phone", "actions"),
@@ -52,8 +50,7 @@ _SIZES = {
             "network": None,
             "perceptron_steps": 400,
             "delta_steps": 20_000,
-            "flow_steps": 1_200,
-            "flow_windows": 400,
+            "flow_steps": 1_000,
         },
     },
     # embedded: up to this many prompts that have a performance, each with these seeds (0 to 7 train, 8 validates, 9

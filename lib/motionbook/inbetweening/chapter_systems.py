@@ -7,6 +7,7 @@ person's clips are made by what was fitted in the fold that tests this person, n
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,15 +19,14 @@ from motionbook.inbetweening.autoregression import fill_segments
 from motionbook.inbetweening.baselines import BASELINES
 from motionbook.inbetweening.comparison import compare
 from motionbook.inbetweening.cubic import EXTRA_BASELINES
+from motionbook.inbetweening.distribution import Motions, window_motions
 from motionbook.inbetweening.evaluation import FoldWindows, Learner, Predictor
 from motionbook.inbetweening.failures import error_maps, failures
-from motionbook.inbetweening.generator import SECONDS, Span, predicted_clips
+from motionbook.inbetweening.generator import JUDGED, SECONDS, Span, predicted_clips
 from motionbook.inbetweening.recordings import Recording
 
 # The name in folders and figures, and the row of the published tables
 PUBLISHED_ROWS = {"NN": "Neural Network"}
-# Learned systems whose clips people are asked to judge
-JUDGED = ("NN", "DELTA")
 # Peak of the published schedule of the context network, at step 8000
 _PUBLISHED_PEAK = 0.0625 * 8000**-0.5
 
@@ -70,6 +70,8 @@ def choose_systems(
         As torch names it.
     """
     from motionbook.inbetweening.delta_training import delta_learner
+    from motionbook.inbetweening.flow import FlowConfig
+    from motionbook.inbetweening.flow_training import flow_learner
     from motionbook.inbetweening.perceptron import perceptron_learner
     from motionbook.inbetweening.ridge import ridge_learner
     from motionbook.inbetweening.two_stage_training import label, two_stage_learner
@@ -81,6 +83,7 @@ def choose_systems(
         "Ridge": ridge_learner(),
         "Perceptron": perceptron_learner(sizes["perceptron_steps"]),
         "DELTA": delta_learner(steps=sizes["delta_steps"], device=device, folder=Path(folder) / "delta"),
+        "FLOW": flow_learner(FlowConfig(steps=sizes["flow_steps"]), folder=Path(folder) / "flow"),
     }
     network = label(config, steps).removeprefix("Neural Network (").removesuffix(")")
     training = f"{sizes['delta_steps']:,} steps" if sizes["delta_steps"] else "no step"
@@ -93,6 +96,8 @@ def choose_systems(
         "Ridge": "SLERP and a linear correction, each number of the pose from its own past and target",
         "Perceptron": f"the ridge and a perceptron that sees the whole body, {sizes['perceptron_steps']} steps",
         "DELTA": f"SLERP, kriging across the gap, and a transformer over the joints that corrects it, {training}",
+        "FLOW": "draws motions around kriging's by flow matching; in tables of errors the mean of 16 samples, in clips "
+        f"one; {sizes['flow_steps']:,} steps a length",
     }
     fixed = {**BASELINES, **EXTRA_BASELINES}
     return ChapterSystems(fixed, learners, about, network, _recipe(config))
@@ -120,10 +125,10 @@ def network_config(sizes: Mapping, device: str = "cpu"):
     return replace(short, network=NetworkConfig(), context=training, detail=training), steps
 
 
-def training_folders(folder: str | Path, learner: Learner, recordings: Sequence[Recording], seed: int = 0):
-    """Titles and folders of both stages' tables for the people of one fold, for ``report.training_figures``."""
+def training_folders(learner: Learner, recordings: Sequence[Recording], seed: int = 0) -> dict[str, Path]:
+    """Titles and folders of both stages' tables for the training people of a fold, for ``training_figures``."""
     place = learner.place(recordings, seed)
-    return {title: place / name for title, name in (("context", "context"), ("detail", "detail"))}
+    return {"context network": place / "context", "detail network": place / "detail"}
 
 
 def published_rows(table):
@@ -164,9 +169,30 @@ def worst_windows(folds: Sequence[FoldWindows], fixed: Mapping, length: int, nam
     return table.drop(columns=["rank", "share"])
 
 
-def keys_only(predictor: Predictor) -> Predictor:
-    """The predictor without a look beyond the target, where it has one."""
-    return predictor.keys_only() if hasattr(predictor, "keys_only") else predictor
+def generating(predictor: Predictor) -> Predictor:
+    """A predictor as the generator calls it: without a look beyond the target, and one new sample for each gap."""
+    if hasattr(predictor, "keys_only"):
+        return predictor.keys_only()
+    if not hasattr(predictor, "sample"):
+        return predictor
+    gaps = count(predictor.seed)
+    return lambda windows, transition: predictor.answering("sample", next(gaps))(windows, transition)
+
+
+def motions(folds: Sequence[FoldWindows], fixed: Mapping, length: int, names: Sequence[str]):
+    """Recorded motions of the test windows, and every system's, as ``distribution.distribution_table`` takes them.
+
+    Of a probabilistic system one sample in each window.
+    """
+    found: dict[str, list[Motions]] = {name: [] for name in ("GT", *names)}
+    for fold in folds:
+        systems = all_systems(fold, fixed, names)
+        for name, parts in found.items():
+            system = systems.get(name)
+            system = system.answering("sample") if hasattr(system, "sample") else system
+            parts.append(window_motions(fold.windows, length, system, fold.subjects))
+    joined = {name: Motions(*(np.concatenate(x) for x in zip(*parts, strict=True))) for name, parts in found.items()}
+    return joined.pop("GT"), joined
 
 
 def spans_by_fold(spans: Sequence[Span], folds: Sequence[FoldWindows]) -> list[tuple[FoldWindows, list[Span]]]:
@@ -185,7 +211,7 @@ def learned_clips(spans: Sequence[Span], folds: Sequence[FoldWindows], names: Se
     made: dict[str, dict[str, Clip]] = {span.name: {} for span in spans}
     for fold, mine in spans_by_fold(spans, folds):
         for system in names:
-            for name, clip in predicted_clips(mine, keys_only(fold.learned[system])).items():
+            for name, clip in predicted_clips(mine, generating(fold.learned[system])).items():
                 made[name][system] = clip
     return made
 
@@ -202,7 +228,7 @@ def uncorrected(spans: Sequence[Span], folds: Sequence[FoldWindows], system: str
     segments, recorded = [], []
     for fold, mine in spans_by_fold(spans, folds):
         clips = [span.recording.clip[span.start :] for span in mine]
-        segments += fill_segments(clips, keys_only(fold.learned[system]), round(SECONDS * clips[0].fps))
+        segments += fill_segments(clips, generating(fold.learned[system]), round(SECONDS * clips[0].fps))
         recorded += clips
     return segments, recorded
 

@@ -70,6 +70,8 @@ def noise(clip: Clip, keys: np.ndarray, rng: np.random.Generator, degrees: float
     return Clip(clip.skeleton, clip.root_positions, turned, clip.fps)
 
 
+# Systems that learn and whose clips people are asked to judge as well
+JUDGED = ("NN", "DELTA")
 SYSTEMS = {"GT": ground_truth, "SLERP": fill_slerp, "SLERP-Q": fill_slerp_q, "NOISE": noise}
 
 

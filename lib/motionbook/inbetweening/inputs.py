@@ -12,7 +12,9 @@ from motionbook.inbetweening.baselines import zero_velocity
 from motionbook.inbetweening.correction import KERNEL, two_steps
 from motionbook.inbetweening.evaluation import error_over_time
 from motionbook.inbetweening.generator import KEY_DISTANCE, SECONDS, Span
+from motionbook.inbetweening.own_predictions import score_predictions
 from motionbook.inbetweening.recordings import Recording
+from motionbook.inbetweening.seams import jumps
 from motionbook.inbetweening.windows import CONTEXT, Windows, make_windows
 from motionbook.skeletons import LAFAN1
 
@@ -141,3 +143,36 @@ def liveliest(made: Mapping[str, Mapping[str, Clip]]) -> str:
         for name, versions in made.items()
     }
     return max(angles, key=angles.get)
+
+
+def by_system(made: Mapping[str, Mapping[str, Clip]]) -> dict[str, list[Clip]]:
+    """Clips of each system in the order of clip names, from clip name to system to Clip."""
+    names = sorted(made)
+    return {system: [made[name][system] for name in names] for system in next(iter(made.values()), {})}
+
+
+def largest_jump(clips: Sequence[Clip], seams: Sequence[int]) -> int:
+    """Which clip jumps most at a seam, in degrees of any joint."""
+    return int(np.argmax([jumps(clip, seams).max() for clip in clips]))
+
+
+def own_rows(folder: str | Path, subset: str, folds: Sequence) -> tuple[list, list[Path]]:
+    """Scores of every system of a reader that answered a subset's questions, and the files they come from.
+
+    Parameters
+    ----------
+    folder : path
+        With ``<system>/<subset>/fold<n>_predictions.npz``; a system without a folder of the subset gets no row.
+    subset : str
+    folds : sequence of FoldWindows
+
+    Raises
+    ------
+    FileNotFoundError
+        No such folder, or no system in it.
+    """
+    places = sorted(p for p in Path(folder).glob(f"*/{subset}") if p.is_dir())
+    if not any(p.is_dir() for p in Path(folder).glob("*/*")):
+        raise FileNotFoundError(f"predictions: {folder} holds no folder <system>/<subset>, such as mine/{subset}")
+    rows = [score_predictions(place, folds, place.parent.name) for place in places]
+    return rows, [path for place in places for path in sorted(place.glob("*.npz"))]

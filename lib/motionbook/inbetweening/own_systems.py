@@ -18,7 +18,7 @@ from motionbook.bvh import read_bvh
 from motionbook.clip import Clip
 from motionbook.inbetweening.autoregression import KEY_DISTANCE
 from motionbook.inbetweening.baselines import LocalPose
-from motionbook.inbetweening.generator import SYSTEMS
+from motionbook.inbetweening.generator import JUDGED, SYSTEMS
 from motionbook.inbetweening.scoring import Predictor, position_moments, position_statistics, score_windows
 from motionbook.inbetweening.windows import CENTIMETRES, CONTEXT, STATISTICS, Windows, make_windows
 
@@ -55,8 +55,9 @@ def find_systems(folder: str | Path, names) -> dict[str, list[Path]]:
         files = sorted(path for path in place.iterdir() if path.suffix.lower() == ".bvh")
         if not files:
             continue
-        if place.name in SYSTEMS:
-            raise ValueError(f"systems: {place.name} is a system of the book ({', '.join(SYSTEMS)}); rename the folder")
+        if place.name in (*SYSTEMS, *JUDGED):
+            known = ", ".join((*SYSTEMS, *JUDGED))
+            raise ValueError(f"systems: {place.name} is a system of the book ({known}); rename the folder")
         there = {path.stem for path in files}
         if lacking := [name for name in names if name not in there]:
             raise ValueError(f"{place.name}: {len(lacking)} of {len(names)} clips are missing: {_few(lacking)}")
