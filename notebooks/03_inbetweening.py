@@ -54,7 +54,7 @@ from motionbook.inbetweening.autoregression import junctions
 from motionbook.inbetweening.distribution import MEASURES, distribution_table
 from motionbook.inbetweening.sample_scores import sample_scores, sample_table
 from motionbook.inbetweening.seams import repair_table
-from motionbook.report import delta_figures, generator_figures, training_figures
+from motionbook.report import delta_figures, flow_figures, generator_figures, training_figures
 from motionbook.report import inbetweening_figures as figures
 
 # %%
@@ -344,6 +344,13 @@ report.show_table(worst[words], note=report.sentences(f"T = 45, subset {subsets[
 # questions: do samples differ, is a good one among them, and does the truth lie where they say? Were the truth one more
 # draw, it would lie in the range of 16 samples in 88 % of cases.
 
+# %% mystnb={"figure": {"name": "fig-fan", "caption": "The right hand between two key poses 45 frames apart, in three windows of the first fold in which it moves less than, as much as, and more than in most: recorded, by SLERP and DELTA, and 16 samples of FLOW."}}
+fold = fitted[subsets[0]][0]
+beside = {"DELTA": fold.learned["DELTA"]}
+figure = flow_figures.fan_figure(fold.windows, 45, fold.learned["FLOW"], beside, seed=seed)
+report.save_figure(run, "inbetweening_fan", figure, caption="Samples between the same key poses")
+plt.show()
+
 # %%
 sampled = sample_scores(fitted[subsets[0]], "FLOW", seed=seed)
 drawn = report.save_table(run, "inbetweening_samples", sample_table(sampled, "DELTA"))
@@ -351,6 +358,11 @@ words = ["diversity", "best", "mean", "energy", "coverage", "nominal", "n_window
 names = {"diversity": "diversity [% of SLERP's L2P]", "best": "best of 16 [% to DELTA]", "mean": "mean [% to DELTA]"}
 names |= {"energy": "energy score [% to DELTA]", "coverage": "truth in range [%]", "nominal": "expected [%]"}
 report.show_table(drawn[words].rename(columns=names).rename_axis("frames"), note=run.data_label)
+
+# %% mystnb={"figure": {"name": "fig-calibration", "caption": "How often the truth lies in the range of 16 samples, by person and over all windows, and how far two samples, the best of 16 and their mean are off, in per cent of SLERP's L2P."}}
+figure = flow_figures.calibration_figure(sampled)
+report.save_figure(run, "inbetweening_calibration", figure, caption="Coverage, diversity and best sample of FLOW")
+plt.show()
 
 # %%
 last = drawn.loc[45]

@@ -73,7 +73,7 @@ def fan_figure(
             panel.plot(time[inside], through_keys(LocalPose(*sample)), color=_SAMPLE, linewidth=0.8, alpha=0.65)
         panel.plot([], [], color=_SAMPLE, linewidth=0.8, label=f"{count} samples")
         for index, (name, predict) in enumerate({"SLERP": slerp, **(systems or {})}.items()):
-            colour = SYSTEM_COLOURS["NN"] if index == 1 else system_colour(name, index)
+            colour = system_colour(name, index)
             style = "--" if name == "SLERP" else "-"
             panel.plot(time[inside], through_keys(predict(part, transition)), color=colour, linestyle=style, label=name)
         panel.plot(time, truth[:, along], color=SYSTEM_COLOURS["GT"], linewidth=2.0, label="recorded")
