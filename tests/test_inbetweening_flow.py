@@ -16,7 +16,7 @@ from motionbook.inbetweening.windows import make_windows
 
 torch = pytest.importorskip("torch")
 
-from motionbook.inbetweening.flow import FlowConfig, VelocityNetwork, gaussian_velocity, integrate  # noqa: E402
+from motionbook.inbetweening.flow import Flow, FlowConfig, VelocityNetwork, gaussian_velocity, integrate  # noqa: E402
 from motionbook.inbetweening.flow_training import (  # noqa: E402
     examples,
     flow_learner,
@@ -239,3 +239,21 @@ def test_the_table_of_samples_over_folds():
     assert table.loc[5, "diversity"] == pytest.approx(expected) and expected > 0
     with pytest.raises(KeyError, match="no learned system 'DELTA' with samples"):
         sample_scores(found, "DELTA", [5])
+
+
+def test_the_temperature_is_found_again(flow, windows):
+    """Truth drawn from the model itself at temperature 0.7: both ways of choosing find about that."""
+    from motionbook.inbetweening.flow_training import choose_temperature
+
+    model = flow.of_length(TRANSITION)
+    many = make_windows([smooth_clip(110, n) for n in range(60, 72)], 30, 10)
+    cooler = Flow(lambda t: model._replace(temperature=0.7), SMALL, answer="sample", seed=9)
+    gap = slice(10, 10 + TRANSITION)
+    root, rotations = many.root_positions.copy(), many.rotations.copy()
+    root[:, gap], rotations[:, gap] = cooler(many, TRANSITION)
+    truth = replace(many, root_positions=root, rotations=rotations)
+    for calibrate in ("energy", "coverage"):
+        config = replace(SMALL, calibrate=calibrate)
+        assert choose_temperature(model, truth, np.ones((22, 3)), config) == pytest.approx(0.7, abs=0.1)
+    with pytest.raises(ValueError, match='calibrate: expected "energy" or "coverage"'):
+        FlowConfig(calibrate="luck")

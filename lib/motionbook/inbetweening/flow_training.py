@@ -31,8 +31,8 @@ from motionbook.inbetweening.flow import (
 )
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.sample_scores import nominal_coverage
-from motionbook.inbetweening.scoring import world
-from motionbook.inbetweening.windows import CONTEXT, Windows
+from motionbook.inbetweening.scoring import position_moments, position_statistics, world
+from motionbook.inbetweening.windows import CONTEXT, STATISTICS, Windows, make_windows
 from motionbook.kinematics import world_pose
 from motionbook.skeletons import LAFAN1
 
@@ -112,15 +112,19 @@ def fit_length(base, train, validation, transition: int, config: FlowConfig, see
     checked = examples(res.training_windows(validation, transition, config.offset), transition, config.waves)
     model = fit(base, known, checked, config, seed)
     windows = res.training_windows(validation, transition, _CHECK_OFFSET)
-    return model._replace(temperature=choose_temperature(model, windows, config, seed)) if len(windows) else model
+    if not len(windows):
+        return model
+    moments = position_moments(make_windows([r.clip for r in train], *STATISTICS))
+    std = position_statistics([moments])[1]
+    return model._replace(temperature=choose_temperature(model, windows, std, config, seed))
 
 
-def choose_temperature(model: LengthFlow, windows: Windows, config: FlowConfig, seed: int = 0) -> float:
+def choose_temperature(model: LengthFlow, windows: Windows, std, config: FlowConfig, seed: int = 0) -> float:
     """The temperature, of ``TEMPERATURES``, at which 16 samples in these windows serve best.
 
-    With ``config.calibrate`` "energy": that with the least energy score of joint places, the proper score of a
-    distribution. With "coverage": that at which the truth lies between the samples as often as one more sample would,
-    which is a little higher where the model misses something that its samples never show. See ``sample_scores``.
+    With ``config.calibrate`` "energy": that with the least energy score in L2P (``std`` is its scale), the proper score
+    of a distribution. With "coverage": that at which the truth lies between the samples as often as one more sample
+    would, which is higher where the truth holds something that samples never show. See ``sample_scores``.
 
     Notes
     -----
@@ -146,8 +150,10 @@ def choose_temperature(model: LengthFlow, windows: Windows, config: FlowConfig, 
         wanted = nominal_coverage(_SAMPLES)
         badness = [abs(float(((truth >= t * low) & (truth <= t * high)).mean()) - wanted) for t in TEMPERATURES]
     else:
-        apart = np.mean([_length(drawn[i] - drawn[i - 1]) for i in range(_SAMPLES)])
-        badness = [np.mean([_length(t * each - truth) for each in drawn]) - 0.5 * t * apart for t in TEMPERATURES]
+        apart = np.mean([_length((drawn[i] - drawn[i - 1]) / std) for i in range(_SAMPLES)])
+        badness = [
+            np.mean([_length((t * each - truth) / std) for each in drawn]) - 0.5 * t * apart for t in TEMPERATURES
+        ]
     return TEMPERATURES[int(np.argmin(badness))]
 
 
