@@ -534,10 +534,10 @@ if made:
 # - **Motion**: `motionbook reproduce --only 02 03 --data FOLDER`, or in one call, without chapter 2's cleaning,
 #   `motionbook.inbetweening.own_recordings.evaluate_folder("FOLDER")`, which reads any BVH rig it can retarget and returns
 #   the table; a predictor of your own is one more entry of its `systems`.
-# - **Clips**: `-p systems FOLDER` with `<system>/<clip>.bvh` named as in the list above; they go on to chapters 4 and 5.
+# - **Clips**: `-p systems=FOLDER` with `<system>/<clip>.bvh` named as in the list above; they go on to chapters 4 and 5.
 #   `own_systems.score_systems("FOLDER", truth)` gives their rows alone.
 # - **Answers window by window**: the files below hold what a system may see of every test window, context, target and
-#   bones. Answer with `root_<T>` and `rotations_<T>` for every length, and `-p predictions FOLDER` makes one more row.
+#   bones. Answer with `root_<T>` and `rotations_<T>` for every length, and `-p predictions=FOLDER` makes one more row.
 
 # %%
 for subset in subsets:
