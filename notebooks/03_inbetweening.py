@@ -364,13 +364,18 @@ figure = flow_figures.calibration_figure(sampled)
 report.save_figure(run, "inbetweening_calibration", figure, caption="Coverage, diversity and best sample of FLOW")
 plt.show()
 
+# %% [markdown]
+# Two samples should differ by at least a fifth of SLERP's error, and the best of 16 should come nearer to the recording
+# than the deterministic DELTA does. Samples that are as far spread as the truth pay for it where people are hard to
+# foresee: the more a system admits not to know, the larger its range, and the rarer a lucky draw of a whole body's motion.
+
 # %%
 last = drawn.loc[45]
-print(f"T = 45: two samples differ by {last.diversity:.0f} % of SLERP's L2P (aim 20 %)")
-print(
-    f"T = 45: the best of 16 is {-last.best:.0f} % better than DELTA, interval {-last.best_high:.0f} to {-last.best_low:.0f}"
-)
+print(f"T = 45: two samples differ by {last.diversity:.0f} % of SLERP's L2P; aim at least 20: {last.diversity >= 20}")
+interval = f"{last.best_low:+.0f} to {last.best_high:+.0f}"
+print(f"T = 45: L2P of the best of 16 against DELTA's {last.best:+.0f} % ({interval}); aim below 0: {last.best < 0}")
 print(f"T = 45: {last.coverage:.0f} % of joint coordinates lie in the samples' range, {last.nominal:.0f} % expected")
+assert last.diversity >= 20 or about["name"] != "embedded", "on the embedded performers samples differ"
 
 # %% [markdown]
 # ### Do they move as people do, all together?

@@ -77,20 +77,21 @@ def error_over_time_figure(curves):
 
     lengths = sorted(curves.length.unique())
     figure, panels = plt.subplots(
-        1, len(lengths), figsize=(7.4, 3.5), sharey=True, squeeze=False, width_ratios=[n + 4 for n in lengths]
+        1, len(lengths), figsize=(7.4, 3.5), squeeze=False, width_ratios=[n + 12 for n in lengths]
     )
     for axes, length in zip(panels[0], lengths, strict=True):
         for i, (system, part) in enumerate(curves[curves.length == length].groupby("system", sort=False)):
             colour = system_colour(system, i)
             axes.plot(part.frame, part.error, color=colour, label=system)
-        axes.set(title=f"T = {length}", xlim=(0, length + 1), xticks=_ticks(length))
-    # what is worse than holding still by far would press all other curves to the ground
-    still = curves[curves.system == "0-velocity"].error
-    top = 1.1 * (still.max() if len(still) else curves.error.max())
-    panels[0, 0].set(ylabel="error, standard deviations", ylim=(0, top))
+        part = curves[curves.length == length]
+        # what is far worse than holding still would press all other curves to the ground
+        still = part[part.system == "0-velocity"].error
+        top = 1.1 * (still.max() if len(still) else part.error.max())
+        axes.set(title=f"T = {length}", xlim=(0, length + 1), ylim=(0, top), xticks=_ticks(length))
+    panels[0, 0].set(ylabel="error, standard deviations")
     figure.supxlabel("frame of the gap (0: last known frame)", fontsize=9.5)
     handles, labels = panels[0, -1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    figure.legend(handles, labels, loc="outside upper center", ncols=5)
     return figure
 
 
