@@ -217,7 +217,8 @@ for subset, rows in counts.groupby(level=0, sort=False):
 
 # %%
 listed = pitfalls.pitfalls_table()
-_ = report.save_table(run, "inbetweening_pitfalls", listed)
+listed.index = [f"{number}" for number in listed.index]
+_ = report.save_table(run, "inbetweening_pitfalls", listed.rename_axis("number"))
 report.show_table(listed[["what", "status", "here", "touches"]])
 
 # %% [markdown]
@@ -366,8 +367,8 @@ plt.show()
 
 # %% [markdown]
 # Two samples should differ by at least a fifth of SLERP's error, and the best of 16 should come nearer to the recording
-# than the deterministic DELTA does. Samples that are as far spread as the truth pay for it where people are hard to
-# foresee: the more a system admits not to know, the larger its range, and the rarer a lucky draw of a whole body's motion.
+# than the deterministic DELTA does. How far samples spread is chosen on the validation people: too little, and the truth
+# lies outside; too much, and a lucky draw of a whole body's motion becomes rare.
 
 # %%
 last = drawn.loc[45]

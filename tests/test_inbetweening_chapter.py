@@ -52,7 +52,7 @@ def test_every_budget_has_sizes_for_every_learner(budget, tmp_path):
         assert "width 512, 6 layers, 199 epochs" in chosen.network
         assert chosen.recipe["learning rate, context model"] == 0.0625
         assert chosen.recipe["learning rate, detail model"] == 0.025
-        assert chosen.recipe["warm-up iterations"] == 8000
+        assert chosen.recipe["warm-up iterations"] == 8000 and chosen.recipe["epochs"] == 199
         assert chosen.recipe["longest training transition"] == 30
 
 

@@ -100,7 +100,7 @@ def choose_systems(
         f"one; {sizes['flow_steps']:,} steps a length",
     }
     fixed = {**BASELINES, **EXTRA_BASELINES}
-    return ChapterSystems(fixed, learners, about, network, _recipe(config))
+    return ChapterSystems(fixed, learners, about, network, _recipe(config, steps))
 
 
 def network_config(sizes: Mapping, device: str = "cpu"):
@@ -284,8 +284,9 @@ def aims_table(compared, aims: Mapping[int, float]):
     return table.rename_axis("frames")
 
 
-def _recipe(config) -> dict:
-    return {
+def _recipe(config, steps) -> dict:
+    epochs = {} if steps else {"epochs": config.context.epochs}
+    return epochs | {
         "batch size": config.context.batch,
         "learning rate, context model": config.context.rate,
         "learning rate, detail model": config.detail.rate,
