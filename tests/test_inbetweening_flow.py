@@ -257,3 +257,23 @@ def test_the_temperature_is_found_again(flow, windows):
         assert choose_temperature(model, truth, np.ones((22, 3)), config) == pytest.approx(0.7, abs=0.1)
     with pytest.raises(ValueError, match='calibrate: expected "energy" or "coverage"'):
         FlowConfig(calibrate="luck")
+
+
+def test_the_figures_show_every_sample_and_every_person(flow, windows):
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    from motionbook.report.flow_figures import calibration_figure, fan_figure
+
+    fan = fan_figure(windows, TRANSITION, flow, which=[0, 1], count=3)
+    recorded = fan.axes[0].lines[-2].get_ydata()
+    samples = [line.get_ydata() for line in fan.axes[0].lines[:3]]
+    # all through the same keys, and apart in between
+    assert all(np.allclose(y[[0, -1]], recorded[[9, 10 + TRANSITION]]) for y in samples)
+    assert np.ptp([y[8] for y in samples]) > 0
+    folds = [{"train": ["00", "01"], "test": ["02", "03"]}]
+    found = fold_windows(people(4), "idle", folds, {"FLOW": flow_learner(replace(SMALL, steps=0))})
+    figure = calibration_figure(sample_scores(found, "FLOW", [5, 15], count=3))
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o" and len(line.get_xdata()) == 2]
+    assert len(dots) == 2
+    plt.close("all")

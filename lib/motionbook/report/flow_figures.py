@@ -79,7 +79,7 @@ def fan_figure(
         panel.plot(time, truth[:, along], color=SYSTEM_COLOURS["GT"], linewidth=2.0, label="recorded")
         panel.plot(time[[CONTEXT - 1, end]], truth[[CONTEXT - 1, end], along], "o", color="#22272e", markersize=4)
         panel.axvspan(time[0], 0.0, color="#9aa3ad", alpha=0.15, linewidth=0)
-        panel.set(xlabel="time after the context [s]", title=f"window {window}: {joint}, {_AXES[along]}")
+        panel.set(xlabel="time after the context [s]", title=f"window {window}\n{joint}, {_AXES[along]}")
     panels[0, 0].set_ylabel("place [cm]")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
@@ -113,7 +113,7 @@ def calibration_figure(scores):
     bars = (
         ("mean", f"mean of {scores.attrs['count']}", CYCLE[0]),
         ("best", f"best of {scores.attrs['count']}", CYCLE[2]),
-        ("diversity", "between two samples", _SAMPLE),
+        ("diversity", "two samples apart", _SAMPLE),
     )
     for shift, (column, label, colour) in enumerate(bars):
         right.bar(at + 0.27 * (shift - 1), 100 * means[column] / means.SLERP, 0.25, color=colour, label=label)
@@ -121,7 +121,7 @@ def calibration_figure(scores):
     right.set(
         ylabel="L2P [% of SLERP's error]", ylim=(0, 1.35 * max(100.0, (100 * means.diversity / means.SLERP).max()))
     )
-    right.legend(loc="upper center", ncols=3, fontsize=7.5, handlelength=1.2, columnspacing=0.8)
+    right.legend(loc="upper center", ncols=3, fontsize=7, handlelength=1.0, columnspacing=0.7, handletextpad=0.5)
     for panel in (left, right):
         panel.set_xticks(at, [str(length) for length in lengths])
         panel.set_xlabel("transition [frames]")
