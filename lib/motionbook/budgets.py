@@ -22,13 +22,15 @@ _SIZES = {
         "full": {"subjects": 50, "idle_seconds": 121.2, "phone_seconds": 125.2, "takes": 2},
     },
     # network: the two-stage transformer on a CPU, steps per stage (None: the papers' size, 199 epochs);
-    # reference_steps: of the network of the papers' size on other devices
+    # reference_steps: of the network of the papers' size on other devices; window_offset: frames between windows that
+    # ridge, perceptron and flow are fitted on
     "03_inbetweening": {
         "smoke": {
             "subsets": ("idle",),
             "folds": 2,
             "clips_per_system": 5,
             "network": {"width": 64, "layers": 2, "steps": 100},
+            "window_offset": 8,
             "perceptron_steps": 100,
             "delta_steps": 30,
             "flow_steps": 60,
@@ -39,6 +41,7 @@ _SIZES = {
             "clips_per_system": 50,
             "network": {"width": 64, "layers": 3, "steps": 500},
             "reference_steps": 2_000,
+            "window_offset": 4,
             "perceptron_steps": 400,
             "delta_steps": 2_000,
             "flow_steps": 1_000,
@@ -48,6 +51,7 @@ _SIZES = {
             "folds": 5,
             "clips_per_system": 50,
             "network": None,
+            "window_offset": 4,
             "perceptron_steps": 400,
             "delta_steps": 20_000,
             "flow_steps": 1_000,

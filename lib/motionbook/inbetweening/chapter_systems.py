@@ -77,13 +77,14 @@ def choose_systems(
     from motionbook.inbetweening.two_stage_training import label, two_stage_learner
 
     config, steps = network_config(sizes, device)
+    offset = sizes["window_offset"]
     place = Path(folder) / f"two_stage_{_mark(config, steps, recordings)}"
     learners = {
         "NN": two_stage_learner(config, steps, place, device),
-        "Ridge": ridge_learner(),
-        "Perceptron": perceptron_learner(sizes["perceptron_steps"]),
+        "Ridge": ridge_learner(offset=offset),
+        "Perceptron": perceptron_learner(sizes["perceptron_steps"], offset),
         "DELTA": delta_learner(steps=sizes["delta_steps"], device=device, folder=Path(folder) / "delta"),
-        "FLOW": flow_learner(FlowConfig(steps=sizes["flow_steps"]), folder=Path(folder) / "flow"),
+        "FLOW": flow_learner(FlowConfig(steps=sizes["flow_steps"], offset=offset), folder=Path(folder) / "flow"),
     }
     network = label(config, steps).removeprefix("Neural Network (").removesuffix(")")
     training = f"{sizes['delta_steps']:,} steps" if sizes["delta_steps"] else "no step"
