@@ -37,8 +37,8 @@ from motionbook.kinematics import world_pose
 from motionbook.skeletons import LAFAN1
 
 CHECK_EVERY = 100
-# 1 is the model's own claim; one or two people who differ from it are no reason to go far from it
-TEMPERATURES = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+# 1 is the model's own claim; one person who moves more than it expects is no reason to go beyond
+TEMPERATURES = tuple(n / 20 for n in range(8, 21))
 _SAMPLES = 16  # to choose a temperature with
 _CHECK_OFFSET = 20  # frames between the windows that it is chosen on
 _VERSION = 1  # of the saved form
