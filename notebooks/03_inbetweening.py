@@ -264,6 +264,17 @@ for subset, found in gains.items():
     display(report.show_table(chapter_systems.gains_table(found), note=note))
 
 # %% [markdown]
+# SLERP-Q is the better interpolation in some cells, so DELTA is held against it as well.
+
+# %%
+eased = {s: chapter_systems.gains(scores[s], ["DELTA"], against="SLERP-Q") for s in subsets}
+report.save_table(run, "inbetweening_gains_slerp_q", pd.concat(eased, names=["subset"]).droplevel(1))
+for subset, found in eased.items():
+    sure = ", ".join(f"{r.metric} at T = {r.length}" for r in found.itertuples() if r.high >= 0) or "none"
+    note = report.sentences(f"DELTA against SLERP-Q in %; {subset}; intervals that reach zero: {sure}", run.data_label)
+    display(report.show_table(chapter_systems.gains_table(found), note=note))
+
+# %% [markdown]
 # ### Aims, and what was reached
 #
 # DELTA was built to cut SLERP's L2P by 45, 35, 25 and 18 % at 5, 15, 30 and 45 frames. Where it misses that, three
