@@ -250,7 +250,7 @@ def opened(assets, tmp_path_factory):
     if find_chromium() is None:
         pytest.skip("no Chromium on the PATH; apt package chromium")
     clips = [("GT", waving_clip(31)), ("SLERP", waving_clip(31, phase=1.0))]
-    page = write_page(tmp_path_factory.mktemp("player"), assets, player(clips, autoplay=True).to_html())
+    page = write_page(tmp_path_factory.mktemp("player"), assets, player(clips, autoplay=True, marks=[9, 20]).to_html())
     with Browser(size=(560, 500), reduced_motion=True) as browser:
         browser.open(page)
         browser.wait("document.querySelector('.skel-player').dataset.ready === '1'")
@@ -302,6 +302,24 @@ def test_keyboard_plays_and_steps(opened):
     browser.wait("document.querySelector('.skel-player').dataset.playing === '0'")
 
 
+def test_marks_stand_on_the_scrub_bar_and_page_keys_go_to_them(opened):
+    """Fault looked for: a mark beside the place where the thumb stands at its frame."""
+    browser, _ = opened
+    browser.evaluate("document.querySelector('.skel-canvas').focus()")
+    browser.press("Home", 36)
+    for key, code, expected in (("PageDown", 34, 9), ("PageDown", 34, 20), ("PageDown", 34, 20), ("PageUp", 33, 9)):
+        browser.press(key, code)
+        browser.wait(f"document.querySelector('.skel-player').dataset.frame === '{expected}'")
+    assert browser.evaluate("document.querySelector('.skel-player').dataset.marked") == "1"
+    assert "key pose" in browser.evaluate("document.querySelector('.skel-scrub input').getAttribute('aria-valuetext')")
+    left, width, marks = browser.evaluate(
+        """(() => { const bar = document.querySelector('.skel-scrub input').getBoundingClientRect();
+        const at = [...document.querySelectorAll('.skel-mark')].map((mark) => mark.getBoundingClientRect());
+        return [bar.left, bar.width, at.map((box) => box.left + box.width / 2)]; })()"""
+    )
+    assert marks == pytest.approx([left + 8 + share * (width - 16) for share in (9 / 30, 20 / 30)], abs=1.0)
+
+
 def test_drag_turns_the_camera_and_reset_turns_it_back(opened):
     browser, _ = opened
     where = "document.querySelector('.skel-player').skelPlayer.stage.camera.position.toArray()"
@@ -336,7 +354,7 @@ def test_every_control_has_a_name(opened):
     )
     assert nameless == 0
     spoken = browser.evaluate("document.querySelector('input[type=range]').getAttribute('aria-valuetext')")
-    assert re.fullmatch(r"frame \d+, \d\.\d\d of 1\.00 seconds", spoken)
+    assert re.fullmatch(r"frame \d+, \d\.\d\d of 1\.00 seconds(, key pose)?", spoken)
 
 
 def test_theme_follows_the_page(opened):

@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_inbetweening_windows import random_clip
 
 from motionbook.bvh import read_bvh
-from motionbook.inbetweening import evaluation
+from motionbook.inbetweening import evaluation, scoring
 from motionbook.inbetweening.baselines import BASELINES, LocalPose
 from motionbook.inbetweening.evaluation import evaluate, evaluate_folds, published_table, summarise, world
 from motionbook.inbetweening.recordings import Recording
@@ -93,7 +94,7 @@ def test_scores_rank_as_they_must():
 def test_one_chunk_or_many(monkeypatch):
     """Windows scored in parts give the same numbers as all at once."""
     whole = evaluate(people(), "idle", FOLDS)
-    monkeypatch.setattr(evaluation, "_CHUNK", 2)
+    monkeypatch.setattr(scoring, "_CHUNK", 2)
     assert np.allclose(evaluate(people(), "idle", FOLDS)["mean"], whole["mean"], rtol=1e-12)
 
 
@@ -143,6 +144,80 @@ def test_error_curves_pool_the_windows_of_all_folds():
     part = curves[(curves.system == "SLERP") & (curves.length == 15)]
     pooled = np.concatenate([evaluation.score_windows(f.windows, f.std, [15])["SLERP", 15].l2p for f in folds])
     assert list(part.frame) == list(range(1, 16)) and part.error.mean() == pytest.approx(pooled.mean())
+
+
+def test_learners_see_their_folds_people_only():
+    """Called once per fold with the subset's train and validation recordings; scored beside the other systems."""
+    calls = []
+
+    def learner(train, validation, *, seed):
+        calls.append(([r.name for r in train], [r.name for r in validation], seed))
+        return BASELINES["SLERP"]
+
+    folds = [{**FOLDS[0], "validation": ["03"], "test": ["02"]}, FOLDS[1]]
+    summary = evaluate(people(), "idle", folds, learners={"copy": learner}, seed=7)
+    assert calls == [(["00_idle", "01_idle"], ["03_idle"], 7), (["02_idle", "03_idle"], [], 7)]
+    table = published_table(summary)
+    assert list(table.index) == [*BASELINES, "copy"] and (table.loc["copy"] == table.loc["SLERP"]).all()
+    with pytest.raises(ValueError, match="SLERP is also the name of a learner"):
+        evaluate(people(), "idle", folds, learners={"SLERP": learner})
+    fitted = evaluation.fold_windows(people(), "idle", folds, {"copy": learner})
+    assert set(evaluation.error_curves(fitted, [5]).system) == {*BASELINES, "copy"}
+
+
+def test_window_scores_add_up_to_the_folds_numbers():
+    """One row per window and system; means, and sums of NPSS terms, give ``evaluate_folds``."""
+    folds = evaluation.fold_windows(people(), "idle", FOLDS)
+    scores = evaluation.window_scores(folds, [15])
+    assert list(scores.columns) == [
+        "fold", "system", "length", "subject", "window", "l2p", "l2q", "npss_distance", "npss_power",
+    ]  # fmt: skip
+    assert len(scores) == 3 * sum(len(f.windows) for f in folds)
+    part = scores[(scores.fold == 1) & (scores.system == "SLERP")]
+    assert list(part.subject) == list(folds[0].subjects) and list(part.window) == list(range(5))
+    per_fold = evaluate_folds(people(), "idle", FOLDS, [15])
+    mine = per_fold[(per_fold.fold == 1) & (per_fold.system == "SLERP")].set_index("metric").value
+    assert mine["L2P"] == pytest.approx(part.l2p.mean())
+    assert mine["NPSS"] == pytest.approx(part.npss_distance.sum() / part.npss_power.sum())
+
+
+def made_up_scores(change, windows=(10, 20, 30, 40)):
+    """Scores of "new", a person's share ``change`` better than "old" in every window."""
+    rows = []
+    for person, (count, share) in enumerate(zip(windows, change, strict=True)):
+        for window in range(count):
+            value = 1.0 + person
+            rows.append((1, "old", 5, f"{person:02d}", window, value, value, value, 2.0))
+            rows.append((1, "new", 5, f"{person:02d}", window, value * (1 + share), value, value * (1 + share), 2.0))
+    columns = ["fold", "system", "length", "subject", "window", "l2p", "l2q", "npss_distance", "npss_power"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_comparison_by_hand():
+    """Windows weigh equally; the interval draws people: equal people give none, unequal ones a wide one.
+
+    The interval agrees with drawing people one by one.
+    """
+    equal = evaluation.compare(made_up_scores([-0.2] * 4), "new", "old", "L2P").loc[5]
+    assert equal.difference == pytest.approx(-20) and equal.low == pytest.approx(-20) == equal.high
+    assert equal.n_windows == 100 and equal.n_subjects == 4
+    scores, change = made_up_scores([-0.4, -0.2, 0.0, 0.2]), np.array([-0.4, -0.2, 0.0, 0.2])
+    for metric in ("L2P", "NPSS"):
+        row = evaluation.compare(scores, "new", "old", metric).loc[5]
+        weight = np.array([10, 20, 30, 40]) * np.array([1, 2, 3, 4])
+        assert row.difference == pytest.approx(100 * (weight * change).sum() / weight.sum())
+        rng, drawn = np.random.default_rng(1), []
+        for _ in range(4000):
+            who = rng.integers(4, size=4)
+            drawn.append(100 * (weight[who] * change[who]).sum() / weight[who].sum())
+        assert [row.low, row.high] == pytest.approx(np.percentile(drawn, [2.5, 97.5]), abs=2.0)
+    assert evaluation.compare(scores, "new", "old", "L2Q").loc[5, "difference"] == 0.0
+    each = evaluation.compare_subjects(scores, "new", "old")
+    assert np.allclose(each[5], 100 * change) and list(each.n_windows) == [10, 20, 30, 40]
+    with pytest.raises(KeyError, match="old, new"):
+        evaluation.compare(scores, "best", "old")
+    with pytest.raises(KeyError, match="L2P, L2Q, NPSS"):
+        evaluation.compare(scores, "new", "old", "L2")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from test_inbetweening_windows import random_clip
 
 from motionbook import rotations as rot
 from motionbook.bvh import read_bvh
-from motionbook.inbetweening.baselines import slerp, slerp_q
+from motionbook.clip import Clip
+from motionbook.inbetweening.autoregression import key_frames
+from motionbook.inbetweening.baselines import slerp, slerp_q, zero_velocity
 from motionbook.inbetweening.evaluation import world
 from motionbook.inbetweening.generator import (
     NOISE_DEGREES,
@@ -14,12 +16,12 @@ from motionbook.inbetweening.generator import (
     Span,
     choose_spans,
     generate,
-    key_frames,
     write_clips,
 )
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.windows import make_windows
 from motionbook.kinematics import forward_kinematics
+from motionbook.skeletons import LAFAN1
 
 
 def test_convention_key_frames():
@@ -113,3 +115,41 @@ def test_written_clips_are_complete_and_repeatable(tmp_path):
     left = sorted(p.relative_to(tmp_path / "a").as_posix() for p in (tmp_path / "a").rglob("*.bvh"))
     assert left[0] == "GT/00_idle_00000.bvh" and len(left) == 7
     assert Span(recordings[0], 300).name == "00_idle_00300"
+
+
+def test_predictors_are_further_systems(tmp_path):
+    """A predictor's clips lie beside the others, meet the key poses, and replace those of an earlier run."""
+    recordings = [
+        Recording(random_clip(700, 5), "00", "idle", "00_idle"),
+        Recording(random_clip(400, 6), "01", "idle", "x"),
+    ]
+    spans = choose_spans(recordings, 3)
+    (tmp_path / "NN").mkdir()
+    (tmp_path / "NN" / "old.bvh").write_text("of another run")
+    made = write_clips(spans, tmp_path, predictors={"NN": slerp, "HOLD": zero_velocity}, finish=None)
+    assert list(made["x_00000"]) == ["GT", "SLERP", "SLERP-Q", "NOISE", "NN", "HOLD"]
+    keys = key_frames(300)[:-1]
+    for name, versions in made.items():
+        assert rot.angle_between(versions["NN"].rotations, versions["SLERP"].rotations).max() < 1e-12
+        assert np.array_equal(versions["HOLD"].rotations[keys], versions["GT"].rotations[keys])
+        assert len(read_bvh(tmp_path / "HOLD" / f"{name}.bvh", metres_per_unit=0.01)) == 300
+    assert sorted(path.stem for path in (tmp_path / "NN").iterdir()) == sorted(made)
+    # the jump that holding leaves at the next key is taken out of the gap unless told otherwise
+    calm = write_clips(spans, tmp_path / "calm", predictors={"HOLD": zero_velocity})["x_00000"]["HOLD"]
+    assert not np.array_equal(calm.rotations, made["x_00000"]["HOLD"].rotations)
+    with pytest.raises(ValueError, match="SLERP is a system of the book"):
+        write_clips(spans, tmp_path, predictors={"SLERP": slerp})
+    assert write_clips([], tmp_path / "none", predictors={"NN": slerp}) == {}
+
+
+def test_no_frame_is_shown_twice_and_root_and_limbs_keep_step():
+    """The released generator shows every key pose twice and lets the root lag behind the limbs by up to a frame."""
+    t = np.arange(326) / 30.0
+    turn = rot.from_axis_angle([0.0, 0.0, 1.0], t)
+    steady = Clip(LAFAN1, np.stack([t, 0 * t, 0 * t], axis=1), np.repeat(turn[:, None], 22, axis=1), 30.0)
+    made = generate(steady, "SLERP", 300)
+    np.testing.assert_allclose(np.diff(made.root_positions[:, 0]), 1 / 30, atol=1e-12)
+    np.testing.assert_allclose(rot.angle_between(made.rotations[1:], made.rotations[:-1]), 1 / 30, atol=2e-4)
+    eased = generate(steady, "SLERP-Q", 300)
+    turned = 2 * np.arctan2(eased.rotations[:, 4, 3], eased.rotations[:, 4, 0])
+    np.testing.assert_allclose(np.unwrap(turned, period=2 * np.pi), eased.root_positions[:, 0], atol=6e-3)

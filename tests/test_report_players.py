@@ -105,6 +105,16 @@ def test_noise_in_the_first_frame_turns_nobody(static):
     assert entries[0]["turn"] == entries[1]["turn"]
 
 
+def test_marked_frames_keep_their_time(static):
+    """Frames are counted before step is taken; a frame that is not there is refused."""
+    clip = waving_clip(41)
+    marked = player([("GT", clip)], marks=[9, 30, 9], step=3)
+    assert marked.data["marks"] == {"label": "key pose", "seconds": [0.3, 1.0]}
+    assert "marks" not in player([("GT", clip)]).data
+    with pytest.raises(ValueError, match="marks: expected frames 0 to 40, got 9 to 41"):
+        player([("GT", clip)], marks=[9, 41])
+
+
 @pytest.mark.parametrize(
     ("clips", "step", "message"),
     [([], 1, "at least one"), ([("a", "b.bvh")], 1, "not a Clip"), ([("a", waving_clip(3))], 0, "step")],

@@ -28,10 +28,41 @@ _SIZES = {
             "fault_clips": 24,
         },
     },
+    # network: the two-stage transformer on a CPU, steps per stage (None: the papers' size, 199 epochs);
+    # reference_steps: of the network of the papers' size on other devices; window_offset: frames between windows that
+    # ridge, perceptron and flow are fitted on
     "03_inbetweening": {
-        "smoke": {"subsets": ("idle",), "folds": 2, "clips_per_system": 5},
-        "reduced": {"subsets": ("idle", "phone", "actions"), "folds": 5, "clips_per_system": 50},
-        "full": {"subsets": ("idle", "phone", "actions"), "folds": 5, "clips_per_system": 50},
+        "smoke": {
+            "subsets": ("idle",),
+            "folds": 2,
+            "clips_per_system": 5,
+            "network": {"width": 64, "layers": 2, "steps": 100},
+            "window_offset": 8,
+            "perceptron_steps": 100,
+            "delta_steps": 30,
+            "flow_steps": 60,
+        },
+        "reduced": {
+            "subsets": ("idle", "phone", "actions"),
+            "folds": 5,
+            "clips_per_system": 50,
+            "network": {"width": 64, "layers": 3, "steps": 500},
+            "reference_steps": 2_000,
+            "window_offset": 4,
+            "perceptron_steps": 400,
+            "delta_steps": 2_000,
+            "flow_steps": 1_000,
+        },
+        "full": {
+            "subsets": ("idle", "phone", "actions"),
+            "folds": 5,
+            "clips_per_system": 50,
+            "network": None,
+            "window_offset": 4,
+            "perceptron_steps": 400,
+            "delta_steps": 20_000,
+            "flow_steps": 1_000,
+        },
     },
     # embedded: up to this many prompts that have a performance, each with these seeds (0 to 7 train, 8 validates, 9
     # tests); motions limits a reader's own

@@ -20,7 +20,7 @@ class LocalPose(NamedTuple):
 
 def zero_velocity(windows: Windows, transition: int) -> LocalPose:
     """The last context frame, held."""
-    _check_transition(windows, transition)
+    check_transition(windows, transition)
     count, _, joints, _ = windows.rotations.shape
     return LocalPose(
         np.broadcast_to(windows.root_positions[:, CONTEXT - 1 : CONTEXT], (count, transition, 3)),
@@ -84,13 +84,14 @@ def interpolate(root_from, root_to, rotations_from, rotations_to, t: np.ndarray)
 
 
 def _between_keys(windows: Windows, transition: int, t: np.ndarray) -> LocalPose:
-    _check_transition(windows, transition)
+    check_transition(windows, transition)
     last, target = CONTEXT - 1, CONTEXT + transition
     root, rotations = windows.root_positions, windows.rotations
     return interpolate(root[:, last], root[:, target], rotations[:, last], rotations[:, target], t)
 
 
-def _check_transition(windows: Windows, transition: int) -> None:
+def check_transition(windows: Windows, transition: int) -> None:
+    """Refuse a gap whose target lies outside the windows."""
     longest = windows.rotations.shape[1] - CONTEXT - 1
     if not 1 <= transition <= longest:
         raise ValueError(f"transition: windows of this length hold 1 to {longest} frames to fill, got {transition}")

@@ -1,152 +1,86 @@
 """The benchmark: score predictors on a subset of a data set, subject-disjoint folds, four transition lengths.
 
 Everything that a number depends on is an argument, nothing is kept between folds: the scale of L2P comes from the
-training people of the fold that is being scored. (The released evaluator caches it by window settings alone, so that
-all folds run in one folder silently use the first fold's.)
+training people of the fold that is being scored, and a system that learns is fitted anew on them. (The released
+evaluator caches the scale by window settings alone, so that all folds run in one folder silently use the first fold's.)
+
+``fold_windows`` prepares the folds once; ``window_scores`` scores every window of them, ``fold_scores`` and
+``summarise`` make a table's cells of that, and ``comparison`` says how sure a difference between two systems is.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
-from motionbook.inbetweening.baselines import BASELINES, LocalPose
-from motionbook.inbetweening.metrics import continuous_signs, l2p, l2q, npss_terms
+from motionbook.inbetweening.baselines import BASELINES
+from motionbook.inbetweening.comparison import compare, compare_subjects
 from motionbook.inbetweening.recordings import Recording, select
-from motionbook.inbetweening.windows import BENCHMARK, CONTEXT, LENGTHS, STATISTICS, Windows, make_windows
-from motionbook.kinematics import WorldPose, world_pose
+from motionbook.inbetweening.scoring import (
+    Moments,
+    Predictor,
+    Scores,
+    error_over_time,
+    position_moments,
+    position_statistics,
+    score_windows,
+    world,
+)
+from motionbook.inbetweening.windows import BENCHMARK, LENGTHS, STATISTICS, Windows, make_windows
+
+__all__ = [
+    "METRICS",
+    "FoldWindows",
+    "Learner",
+    "Moments",
+    "Predictor",
+    "Scores",
+    "compare",
+    "compare_subjects",
+    "error_curves",
+    "error_over_time",
+    "evaluate",
+    "evaluate_folds",
+    "fold_scores",
+    "fold_windows",
+    "position_moments",
+    "position_statistics",
+    "published_table",
+    "score_windows",
+    "summarise",
+    "window_scores",
+    "world",
+]
 
 METRICS = ("L2P", "L2Q", "NPSS")
-# a coordinate that never moves in training would make every error infinite; no real joint stands this still
-SMALLEST_STD_CM = 1e-3
-_CHUNK = 64  # windows scored together: small enough to stay in the processor's cache
 
-Predictor = Callable[[Windows, int], LocalPose]
-
-
-class Scores(NamedTuple):
-    """One system at one transition length, an entry per window, (windows,) each.
-
-    The NPSS of the set is ``npss_distance.sum() / npss_power.sum()``; L2P and L2Q are means.
-    """
-
-    l2p: np.ndarray
-    l2q: np.ndarray
-    npss_distance: np.ndarray
-    npss_power: np.ndarray
+# learner(train recordings, validation recordings, seed=...) -> predictor
+Learner = Callable[..., Predictor]
 
 
 class FoldWindows(NamedTuple):
-    """What one fold is tested on: its number from 1, windows, scale of L2P (joints, 3), and each window's person."""
+    """What one fold is tested on.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    windows : Windows
+    std : (joints, 3)
+        Scale of L2P, centimetres.
+    subjects : tuple of str
+        Each window's person.
+    learned : mapping of name to predictor
+        The systems that were fitted on this fold's training people.
+    """
 
     number: int
     windows: Windows
     std: np.ndarray
     subjects: tuple[str, ...]
-
-
-class Moments(NamedTuple):
-    """Count, mean (joints, 3) and sum of squared deviations (joints, 3) of joint places, centimetres."""
-
-    count: int
-    mean: np.ndarray
-    squares: np.ndarray
-
-
-def world(windows: Windows, pose: LocalPose) -> WorldPose:
-    """World places (cm) and rotations of predicted frames, with each window's own bones."""
-    root, rotations = pose
-    held = rotations.shape[1] > 1 and rotations.strides[1] == 0 and root.strides[1] == 0
-    if held:  # one pose broadcast over time needs kinematics once
-        root, rotations = root[:, :1], rotations[:, :1]
-    placed = world_pose(windows.skeleton, root, rotations, windows.offsets[:, None])
-    if held:
-        frames = pose.rotations.shape[1]
-        placed = WorldPose(*(np.broadcast_to(p, (len(p), frames, *p.shape[2:])) for p in placed))
-    return placed
-
-
-def position_moments(windows: Windows) -> Moments:
-    """What ``position_statistics`` needs of some windows, in a form that adds up over people."""
-    joints = len(windows.skeleton)
-    if not len(windows):
-        return Moments(0, np.zeros((joints, 3)), np.zeros((joints, 3)))
-    places = world(windows, LocalPose(windows.root_positions, windows.rotations)).positions
-    mean = places.mean(axis=(0, 1))
-    return Moments(places.shape[0] * places.shape[1], mean, ((places - mean) ** 2).sum(axis=(0, 1)))
-
-
-def position_statistics(parts: Iterable[Moments]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation (joints, 3) of joint places in centimetres, from the moments of several sets.
-
-    Notes
-    -----
-    Over all frames of mean-centred windows of 50 frames, 20 apart; the population form (divided by the count).
-    """
-    parts = [p for p in parts if p.count]
-    if not parts:
-        raise ValueError(f"statistics: no training clip is as long as a window of {STATISTICS[0]} frames")
-    count = sum(p.count for p in parts)
-    mean = sum(p.count * p.mean for p in parts) / count
-    squares = sum(p.squares + p.count * (p.mean - mean) ** 2 for p in parts)
-    return mean, np.maximum(np.sqrt(squares / count), SMALLEST_STD_CM)
-
-
-def score_windows(
-    windows: Windows,
-    std: np.ndarray,
-    lengths: Sequence[int] = LENGTHS,
-    systems: Mapping[str, Predictor] = BASELINES,
-) -> dict[tuple[str, int], Scores]:
-    """Scores of every system at every transition length, from the same window starts.
-
-    Parameters
-    ----------
-    windows : Windows
-        At least ``10 + max(lengths) + 1`` frames long.
-    std : (joints, 3)
-        Centimetres, see ``position_statistics``.
-    lengths : transition lengths in frames
-    systems : name to predictor
-
-    Returns
-    -------
-    dict
-        By (system, length).
-    """
-    found = {(system, length): [] for system in systems for length in lengths}
-    last = CONTEXT + max(lengths)
-    for first in range(0, len(windows), _CHUNK):
-        part = windows[first : first + _CHUNK]
-        # the truth once for all systems and lengths, and no frame beyond the longest transition
-        truth = world(part, LocalPose(part.root_positions[:, :last], part.rotations[:, :last]))
-        signed = continuous_signs(truth.rotations)
-        for length in lengths:
-            gap = slice(CONTEXT, CONTEXT + length)
-            for system, predict in systems.items():
-                guess = world(part, predict(part, length))
-                turned = continuous_signs(guess.rotations, before=signed[:, CONTEXT - 1])
-                found[system, length].append(
-                    (
-                        l2p(truth.positions[:, gap], guess.positions, std, per_window=True),
-                        l2q(signed[:, gap], turned, per_window=True),
-                        *npss_terms(signed[:, gap], turned),
-                    )
-                )
-    empty = np.zeros((4, 0))
-    return {
-        key: Scores(*(np.concatenate(p) for p in zip(*parts, strict=True)) if parts else empty)
-        for key, parts in found.items()
-    }
-
-
-def error_over_time(windows: Windows, std: np.ndarray, length: int, predictor: Predictor) -> np.ndarray:
-    """L2P's summand by window and predicted frame, (windows, length): where in the gap a system goes wrong."""
-    gap = slice(CONTEXT, CONTEXT + length)
-    truth = world(windows, LocalPose(windows.root_positions[:, gap], windows.rotations[:, gap]))
-    guess = world(windows, predictor(windows, length))
-    return np.linalg.norm(((truth.positions - guess.positions) / std).reshape(len(windows), length, -1), axis=-1)
+    learned: Mapping[str, Predictor] = MappingProxyType({})
 
 
 def evaluate_folds(
@@ -155,7 +89,9 @@ def evaluate_folds(
     folds: Sequence[Mapping],
     lengths: Sequence[int] = LENGTHS,
     systems: Mapping[str, Predictor] = BASELINES,
+    learners: Mapping[str, Learner] | None = None,
     *,
+    seed: int = 0,
     strict: bool = False,
 ):
     """Every number of every fold.
@@ -166,9 +102,15 @@ def evaluate_folds(
     subset : str
         The group that is trained and tested on.
     folds : sequence of mappings
-        With ``"train"`` and ``"test"``, lists of subjects that must not overlap.
+        With ``"train"`` and ``"test"``, lists of subjects that must not overlap, and ``"validation"`` where there is
+        any.
     lengths, systems
-        See ``score_windows``.
+        See ``scoring.score_windows``.
+    learners : mapping of name to learner, optional
+        Each is called once per fold as ``learner(train, validation, seed=seed)`` with the recordings of the subset of
+        those people, and returns a predictor, which is scored beside ``systems``.
+    seed : int
+        Handed to the learners.
     strict : bool
         LaFAN1's own count of windows, see ``windows.window_starts``.
 
@@ -178,24 +120,23 @@ def evaluate_folds(
         Columns fold, system, length, metric, value, n_windows, subjects (the tested ones that gave windows, with
         spaces between); folds count from 1. A fold whose test people have no window is left out.
     """
-    import pandas as pd
-
-    rows = []
-    for fold in fold_windows(recordings, subset, folds, strict=strict):
-        for (system, length), scores in score_windows(fold.windows, fold.std, lengths, systems).items():
-            npss = scores.npss_distance.sum() / scores.npss_power.sum()
-            values = (scores.l2p.mean(), scores.l2q.mean(), npss)
-            for metric, value in zip(METRICS, values, strict=True):
-                subjects = " ".join(sorted(set(fold.subjects)))
-                rows.append((fold.number, system, length, metric, float(value), len(fold.windows), subjects))
-    columns = ["fold", "system", "length", "metric", "value", "n_windows", "subjects"]
-    return pd.DataFrame(rows, columns=columns)
+    found = fold_windows(recordings, subset, folds, learners, seed=seed, strict=strict)
+    return fold_scores(window_scores(found, lengths, systems))
 
 
 def fold_windows(
-    recordings: Sequence[Recording], subset: str, folds: Sequence[Mapping], *, strict: bool = False
+    recordings: Sequence[Recording],
+    subset: str,
+    folds: Sequence[Mapping],
+    learners: Mapping[str, Learner] | None = None,
+    *,
+    seed: int = 0,
+    strict: bool = False,
 ) -> list[FoldWindows]:
-    """The test windows of every fold with the scale of its training people; arguments as in ``evaluate_folds``."""
+    """The test windows of every fold, the scale of its training people, and the learners fitted on them.
+
+    Arguments as in ``evaluate_folds``. Fitting is the expensive part: keep the result for all tables and figures.
+    """
     mine = select(recordings, subset)
     if not mine:
         groups = ", ".join(sorted({r.group for r in recordings})) or "none"
@@ -212,7 +153,10 @@ def fold_windows(
         windows = make_windows([r.clip for r in tested], *BENCHMARK, strict=strict)
         if len(windows):
             _, std = position_statistics(moments[s] for s in fold["train"])
-            found.append(FoldWindows(number, windows, std, tuple(tested[i].subject for i in windows.clips)))
+            people = tuple(tested[i].subject for i in windows.clips)
+            parts = select(mine, subset, fold["train"]), select(mine, subset, fold.get("validation", ()))
+            learned = {name: learn(*parts, seed=seed) for name, learn in (learners or {}).items()}
+            found.append(FoldWindows(number, windows, std, people, learned))
     if not found:
         longest = max((len(r.clip) for r in mine), default=0)
         raise ValueError(
@@ -222,8 +166,57 @@ def fold_windows(
     return found
 
 
+def window_scores(
+    folds: Sequence[FoldWindows],
+    lengths: Sequence[int] = LENGTHS,
+    systems: Mapping[str, Predictor] = BASELINES,
+    *,
+    aligned: bool = False,
+    spectrum: str = "real part",
+):
+    """Every window's scores, of ``systems`` and of what each fold has learned.
+
+    ``aligned`` and ``spectrum`` as in ``scoring.score_windows``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns fold, system, length, subject, window (its index in the fold), l2p, l2q, npss_distance, npss_power.
+        The NPSS of any set of rows is the sum of distances over the sum of powers; L2P and L2Q are means.
+    """
+    import pandas as pd
+
+    parts = []
+    for fold in folds:
+        known = sorted(set(systems) & set(fold.learned))
+        if known:
+            raise ValueError(f"systems: {', '.join(known)} is also the name of a learner; every row needs its own name")
+        everything = {**systems, **fold.learned}
+        found = score_windows(fold.windows, fold.std, lengths, everything, aligned=aligned, spectrum=spectrum)
+        for (system, length), scores in found.items():
+            about = {"fold": fold.number, "system": system, "length": length, "subject": fold.subjects}
+            parts.append(pd.DataFrame({**about, "window": np.arange(len(fold.windows)), **scores._asdict()}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def fold_scores(scores):
+    """The numbers of every fold, from ``window_scores``; columns as in ``evaluate_folds``."""
+    import pandas as pd
+
+    rows = []
+    for (fold, system, length), part in scores.groupby(["fold", "system", "length"], sort=False):
+        npss = part.npss_distance.sum() / part.npss_power.sum()
+        subjects = " ".join(sorted(set(part.subject)))
+        for metric, value in zip(METRICS, (part.l2p.mean(), part.l2q.mean(), npss), strict=True):
+            rows.append((fold, system, length, metric, float(value), len(part), subjects))
+    columns = ["fold", "system", "length", "metric", "value", "n_windows", "subjects"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def error_curves(folds: Sequence[FoldWindows], lengths: Sequence[int] = LENGTHS, systems=BASELINES):
     """Where in the gap the systems go wrong: L2P by frame, averaged over all windows of all folds.
+
+    Of ``systems`` and of what each fold has learned.
 
     Returns
     -------
@@ -234,8 +227,10 @@ def error_curves(folds: Sequence[FoldWindows], lengths: Sequence[int] = LENGTHS,
 
     parts = []
     for length in lengths:
-        for system, predict in systems.items():
-            errors = np.concatenate([error_over_time(f.windows, f.std, length, predict) for f in folds])
+        for system in (*systems, *folds[0].learned):
+            errors = np.concatenate(
+                [error_over_time(f.windows, f.std, length, {**systems, **f.learned}[system]) for f in folds]
+            )
             frame = {"frame": np.arange(1, length + 1), "error": errors.mean(axis=0)}
             parts.append(pd.DataFrame({"system": system, "length": length, **frame}))
     return pd.concat(parts, ignore_index=True)
@@ -267,11 +262,13 @@ def evaluate(
     folds: Sequence[Mapping],
     lengths: Sequence[int] = LENGTHS,
     systems: Mapping[str, Predictor] = BASELINES,
+    learners: Mapping[str, Learner] | None = None,
     *,
+    seed: int = 0,
     strict: bool = False,
 ):
     """Mean and spread over folds of L2P, L2Q and NPSS: ``summarise(evaluate_folds(...))``."""
-    return summarise(evaluate_folds(recordings, subset, folds, lengths, systems, strict=strict))
+    return summarise(evaluate_folds(recordings, subset, folds, lengths, systems, learners, seed=seed, strict=strict))
 
 
 def published_table(summary, value: str = "mean"):

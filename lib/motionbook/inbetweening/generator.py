@@ -4,11 +4,12 @@ Key poses lie every 45 frames: frames 0 .. 9 are the recorded context, the targe
 Frame i of every system's clip stands for frame i of the recording, so clips can be compared frame by frame. (The
 released code starts some systems ten frames later than others and places interpolated keys at 10, 55, 100.)
 
-The clips stay in metres and in the recording's place: interpolating is the same in any frame of reference.
+Interpolation works in metres and in the recording's place: it is the same in any frame of reference. Systems that are
+predictors (a network, a regression) are run gap by gap, see ``autoregression``.
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +19,11 @@ import numpy as np
 from motionbook import rotations as rot
 from motionbook.bvh import write_bvh
 from motionbook.clip import Clip
+from motionbook.inbetweening.autoregression import KEY_DISTANCE, fill_gaps, key_frames
 from motionbook.inbetweening.baselines import ease, evenly, interpolate
+from motionbook.inbetweening.correction import meet_ends
 from motionbook.inbetweening.recordings import Recording
-from motionbook.inbetweening.windows import CONTEXT
 
-KEY_DISTANCE = 45
 SECONDS = 10.0
 # An assumption: the paper adds "Gaussian noise" and gives no size. Two degrees about each axis of every joint, new in
 # every frame, shake the body visibly and leave the motion recognisable.
@@ -39,18 +40,6 @@ class Span(NamedTuple):
     def name(self) -> str:
         """File name without its ending, the same for every system."""
         return f"{self.recording.name}_{self.start:05d}"
-
-
-def key_frames(frames: int, every: int = KEY_DISTANCE) -> np.ndarray:
-    """Indices of the known poses that a clip of this many frames is filled between.
-
-    The first is the last context frame, the others are the targets; the last lies at or after the clip's last frame,
-    so that the recording must be ``key_frames(frames)[-1] + 1`` frames long.
-    """
-    if frames <= CONTEXT or every < 2:
-        raise ValueError(f"key_frames: expected more than {CONTEXT} frames and every >= 2, got {frames} and {every}")
-    transitions = -(-(frames - 1 - CONTEXT) // every)
-    return np.concatenate([[CONTEXT - 1], CONTEXT + every * np.arange(1, max(transitions, 1) + 1)])
 
 
 def ground_truth(clip: Clip, keys: np.ndarray, rng: np.random.Generator) -> Clip:
@@ -81,6 +70,8 @@ def noise(clip: Clip, keys: np.ndarray, rng: np.random.Generator, degrees: float
     return Clip(clip.skeleton, clip.root_positions, turned, clip.fps)
 
 
+# Systems that learn and whose clips people are asked to judge as well
+JUDGED = ("NN", "DELTA")
 SYSTEMS = {"GT": ground_truth, "SLERP": fill_slerp, "SLERP-Q": fill_slerp_q, "NOISE": noise}
 
 
@@ -128,30 +119,61 @@ def write_clips(
     seconds: float = SECONDS,
     seed: int = 0,
     systems: Sequence[str] = tuple(SYSTEMS),
+    predictors: Mapping[str, Callable] | None = None,
+    finish: Callable | None = meet_ends,
 ) -> Mapping[str, dict[str, Clip]]:
     """Write ``<folder>/<system>/<clip>.bvh`` for every span and system; other BVH files in those folders are removed.
 
     Clips of an earlier run with other data would otherwise be rendered and rated together with these.
+
+    Parameters
+    ----------
+    spans, folder, seconds, seed
+        The noise of a clip depends on its name and ``seed`` alone.
+    systems : names of ``SYSTEMS``
+    predictors : mapping of name to predictor, optional
+        Further systems, such as ``{"NN": predictor}``: functions of (windows, transition) that ``fill_gaps`` runs over
+        all spans together.
+    finish : function, optional
+        What is done to each gap of a predictor's clips, see ``fill_gaps``; None leaves them as predicted.
 
     Returns
     -------
     dict
         Clip name to system to Clip.
     """
+    predictors = dict(predictors or {})
+    if taken := sorted(set(predictors) & set(SYSTEMS)):
+        raise ValueError(f"predictors: {', '.join(taken)} is a system of the book; choose another name")
     made = {}
     for span in spans:
         clip = span.recording.clip[span.start :]
         frames = round(seconds * clip.fps)
         # the noise of a clip depends on its name alone, not on which others were chosen
-        versions = {s: generate(clip, s, frames, seed=(seed, zlib.crc32(span.name.encode()))) for s in systems}
+        made[span.name] = {s: generate(clip, s, frames, seed=(seed, zlib.crc32(span.name.encode()))) for s in systems}
+    for system, predictor in predictors.items():
+        for name, clip in predicted_clips(spans, predictor, seconds=seconds, finish=finish).items():
+            made[name][system] = clip
+    for name, versions in made.items():
         for system, version in versions.items():
-            write_bvh(version, Path(folder) / system / f"{span.name}.bvh")
-        made[span.name] = versions
-    for system in systems:
+            write_bvh(version, Path(folder) / system / f"{name}.bvh")
+    for system in (*systems, *predictors):
         for path in (Path(folder) / system).glob("*.bvh"):
             if path.stem not in made:
                 path.unlink()
     return made
+
+
+def predicted_clips(
+    spans: Sequence[Span], predictor: Callable, *, seconds: float = SECONDS, finish: Callable | None = meet_ends
+) -> dict[str, Clip]:
+    """A predictor's version of every span, by clip name; all spans of one frame rate are filled together."""
+    if not spans:
+        return {}
+    clips = [span.recording.clip[span.start :] for span in spans]
+    frames = round(seconds * clips[0].fps)
+    made = fill_gaps(clips, predictor, frames, finish=finish)
+    return {span.name: clip for span, clip in zip(spans, made, strict=True)}
 
 
 def _filled(clip: Clip, keys: np.ndarray, timing) -> Clip:

@@ -9,11 +9,16 @@ from motionbook import budgets
 from motionbook import rotations as rot
 from motionbook.clip import Clip
 from motionbook.inbetweening.baselines import zero_velocity
+from motionbook.inbetweening.correction import KERNEL, two_steps
 from motionbook.inbetweening.evaluation import error_over_time
 from motionbook.inbetweening.generator import KEY_DISTANCE, SECONDS, Span
+from motionbook.inbetweening.own_predictions import score_predictions
 from motionbook.inbetweening.recordings import Recording
+from motionbook.inbetweening.seams import jumps
 from motionbook.inbetweening.windows import CONTEXT, Windows, make_windows
+from motionbook.skeletons import LAFAN1
 
+_EXAMPLE_SHIFT = 5.0  # degrees, of the paper's example of its repair
 # Where StayStill prints the errors of a subset
 TABLES = {"idle": "staystill_table1", "phone": "staystill_table5", "actions": "staystill_table6"}
 
@@ -37,15 +42,15 @@ def choose_subsets(groups: Sequence[str], wanted: Sequence[str], real: bool) -> 
     return known or sorted(set(groups))
 
 
-def table_note(summary, about: Mapping) -> str:
-    """What stands below a table: data, counts, rate, and the row that is not ours."""
+def table_note(summary, about: Mapping, network: str) -> str:
+    """What stands below a table: data, counts, rate, and how long the network of its row has learned."""
     cell = summary.iloc[0]
     parts = [
         f"{about['label']}: every cell is the mean over {cell.n_folds} folds, {cell.n_windows} windows of "
         f"{cell.n_subjects} people",
         about.get("fps_note", ""),
         about.get("folds_note", ""),
-        "no network has been trained here, so that row is absent",
+        f"Neural Network is trained here: {network}",
     ]
     return " ".join(f"{p[0].upper()}{p[1:].rstrip('.')}." for p in parts if p)
 
@@ -80,12 +85,40 @@ def clip_listing(spans: Sequence[Span]):
     return pd.DataFrame(rows, columns=columns).set_index("clip")
 
 
-def generator_facts(folds: int):
-    """The numbers of StayStill's text that the baselines share with its generator, as used here."""
+def generator_facts(folds: int, recipe: Mapping):
+    """The numbers of StayStill's text on training and generating, as used here.
+
+    Parameters
+    ----------
+    folds : int
+    recipe : mapping
+        Of the network's training, see ``chapter_systems.ChapterSystems``.
+    """
     import pandas as pd
 
-    facts = {"context frames": CONTEXT, "distance of the target": KEY_DISTANCE, "clip length": SECONDS, "folds": folds}
+    facts = {
+        **recipe,
+        "context frames": CONTEXT,
+        "distance of the target": KEY_DISTANCE,
+        "clip length": SECONDS,
+        "folds": folds,
+        "Gaussian kernel": KERNEL,
+        "example shift": _EXAMPLE_SHIFT,
+        "example shift undone per frame": _undone_per_frame(_EXAMPLE_SHIFT),
+    }
     return pd.DataFrame({"value": facts})
+
+
+def _undone_per_frame(degrees: float) -> float:
+    """Degrees by which the published repair takes a jump of so many back from one frame to the next, measured."""
+    rest = np.tile([1.0, 0.0, 0.0, 0.0], (CONTEXT + 2 * KEY_DISTANCE, len(LAFAN1), 1))
+    jumped = rest.copy()
+    jumped[CONTEXT:] = rot.from_rotation_vector([0.0, np.deg2rad(degrees), 0.0])
+    still = np.zeros((len(rest), 3))
+    starts = [CONTEXT, CONTEXT + KEY_DISTANCE]
+    _, repaired = two_steps(Clip(LAFAN1, still, jumped, 30.0), starts)
+    angles = np.rad2deg(rot.angle_between(repaired.rotations[CONTEXT : starts[1]], rest[CONTEXT : starts[1]]))[:, 1]
+    return float(np.abs(np.diff(angles)).mean())
 
 
 def lively_window(recordings: Sequence[Recording]) -> tuple[Windows, int]:
@@ -110,3 +143,36 @@ def liveliest(made: Mapping[str, Mapping[str, Clip]]) -> str:
         for name, versions in made.items()
     }
     return max(angles, key=angles.get)
+
+
+def by_system(made: Mapping[str, Mapping[str, Clip]]) -> dict[str, list[Clip]]:
+    """Clips of each system in the order of clip names, from clip name to system to Clip."""
+    names = sorted(made)
+    return {system: [made[name][system] for name in names] for system in next(iter(made.values()), {})}
+
+
+def largest_jump(clips: Sequence[Clip], seams: Sequence[int]) -> int:
+    """Which clip jumps most at a seam, in degrees of any joint."""
+    return int(np.argmax([jumps(clip, seams).max() for clip in clips]))
+
+
+def own_rows(folder: str | Path, subset: str, folds: Sequence) -> tuple[list, list[Path]]:
+    """Scores of every system of a reader that answered a subset's questions, and the files they come from.
+
+    Parameters
+    ----------
+    folder : path
+        With ``<system>/<subset>/fold<n>_predictions.npz``; a system without a folder of the subset gets no row.
+    subset : str
+    folds : sequence of FoldWindows
+
+    Raises
+    ------
+    FileNotFoundError
+        No such folder, or no system in it.
+    """
+    places = sorted(p for p in Path(folder).glob(f"*/{subset}") if p.is_dir())
+    if not any(p.is_dir() for p in Path(folder).glob("*/*")):
+        raise FileNotFoundError(f"predictions: {folder} holds no folder <system>/<subset>, such as mine/{subset}")
+    rows = [score_predictions(place, folds, place.parent.name) for place in places]
+    return rows, [path for place in places for path in sorted(place.glob("*.npz"))]

@@ -157,10 +157,15 @@ def face_forward(root_positions, root_rotations, frame: int = CONTEXT - 1, centr
     root, rotations = np.array(root_positions, dtype=np.float64), np.asarray(root_rotations, dtype=np.float64)
     origin = root.mean(axis=1, keepdims=True) if centre == "mean" else root[:, frame : frame + 1].copy()
     root[..., [0, 2]] -= origin[..., [0, 2]]
-    heading = rot.rotate(rotations[:, frame], _FORWARD)
-    # turning by this angle about +Y takes (x, z) to (|heading|, 0)
-    turn = rot.from_axis_angle([0.0, 1.0, 0.0], np.arctan2(heading[:, 2], heading[:, 0]))[:, None]
+    turn = heading_turn(rotations[:, frame])[:, None]
     return rot.rotate(turn, root), rot.multiply(turn, rotations)
+
+
+def heading_turn(root_rotations) -> np.ndarray:
+    """The turn about +Y (..., 4) that makes roots with these rotations (..., 4) head along +X."""
+    heading = rot.rotate(root_rotations, _FORWARD)
+    # turning by this angle takes (x, z) to (|heading|, 0)
+    return rot.from_axis_angle([0.0, 1.0, 0.0], np.arctan2(heading[..., 2], heading[..., 0]))
 
 
 def _check_clip(clip: Clip, index: int, fps: float) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from motionbook.inbetweening.baselines import LocalPose
 from motionbook.inbetweening.evaluation import Predictor, world
 from motionbook.inbetweening.windows import CONTEXT, Windows
-from motionbook.report.theme import SYSTEM_COLOURS, system_colour
+from motionbook.report.theme import PUBLISHED_COLOUR, SYSTEM_COLOURS, system_colour
 
 _AZIMUTH = 0.6  # radians from the front, so that arms held forward are seen
 _TARGET_COLOUR = SYSTEM_COLOURS["NN"]
@@ -77,16 +77,57 @@ def error_over_time_figure(curves):
 
     lengths = sorted(curves.length.unique())
     figure, panels = plt.subplots(
-        1, len(lengths), figsize=(7.4, 3.1), sharey=True, squeeze=False, width_ratios=[n + 4 for n in lengths]
+        1, len(lengths), figsize=(7.4, 3.5), squeeze=False, width_ratios=[n + 12 for n in lengths]
     )
     for axes, length in zip(panels[0], lengths, strict=True):
         for i, (system, part) in enumerate(curves[curves.length == length].groupby("system", sort=False)):
             colour = system_colour(system, i)
             axes.plot(part.frame, part.error, color=colour, label=system)
-        axes.set(title=f"T = {length}", xlim=(0, length + 1), xticks=_ticks(length))
-    panels[0, 0].set(ylabel="error, standard deviations", ylim=(0, None))
+        part = curves[curves.length == length]
+        # what is far worse than holding still would press all other curves to the ground
+        still = part[part.system == "0-velocity"].error
+        top = 1.1 * (still.max() if len(still) else part.error.max())
+        axes.set(title=f"T = {length}", xlim=(0, length + 1), ylim=(0, top), xticks=_ticks(length))
+    panels[0, 0].set(ylabel="error, standard deviations")
     figure.supxlabel("frame of the gap (0: last known frame)", fontsize=9.5)
-    panels[0, -1].legend(loc="upper left")
+    handles, labels = panels[0, -1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=5)
+    return figure
+
+
+def gains_figure(found, *, right: float = 45.0, left: float = -65.0):
+    """Change of the error against one system, with 95 % intervals over people: rows metrics, columns lengths.
+
+    Parameters
+    ----------
+    found : data frame
+        From ``chapter_systems.gains``.
+    right, left : float
+        Per cent that are shown; what lies beyond is written at the edge.
+    """
+    import matplotlib.pyplot as plt
+
+    systems, metrics = list(dict.fromkeys(found.system)), list(dict.fromkeys(found.metric))
+    lengths = sorted(found.length.unique())
+    shape = (len(metrics), len(lengths))
+    size = (7.4, 1.0 + len(metrics) * (0.5 + 0.22 * len(systems)))
+    figure, panels = plt.subplots(*shape, figsize=size, sharex=True, sharey=True, squeeze=False)
+    cells = found.set_index(["metric", "length", "system"])
+    for (i, metric), (j, length) in ((a, b) for a in enumerate(metrics) for b in enumerate(lengths)):
+        axes = panels[i, j]
+        for y, system in enumerate(systems):
+            row, colour = cells.loc[(metric, length, system)], system_colour(system, y)
+            if row.difference > right:
+                axes.annotate(f"{row.difference:+.0f} %", (right, y), ha="right", va="center", color=colour, size=8)
+                continue
+            axes.plot([max(row.low, left), min(row.high, right)], [y, y], color=colour, linewidth=2.2)
+            axes.plot(row.difference, y, "o", color=colour, markersize=5.5)
+        axes.axvline(0, color=PUBLISHED_COLOUR, linewidth=1.2)
+        axes.set(xlim=(left, right), ylim=(len(systems) - 0.5, -0.5), yticks=range(len(systems)))
+        axes.set_yticklabels(systems)
+        axes.grid(visible=False, axis="y")
+        axes.set_title(f"{metric}, T = {length}", fontsize=9)
+    figure.supxlabel(f"change against {found.attrs.get('against', 'SLERP')}, % (left is better)", fontsize=9.5)
     return figure
 
 

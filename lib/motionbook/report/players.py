@@ -108,6 +108,8 @@ def player(
     step: int = 1,
     autoplay: bool = False,
     props: Sequence[Prop] = (),
+    marks: Sequence[int] = (),
+    marks_label: str = "key pose",
 ) -> Player:
     """People side by side who move in step, to play, scrub and look at from all sides.
 
@@ -124,6 +126,11 @@ def player(
         Start when it comes into view, except for readers who asked their system for less motion.
     props : sequence of Prop
         Things in the world of the first clip, such as cameras; the view takes them in. The still picture has none.
+    marks : sequence of int
+        Frames of the first clip (counted before ``step``) that are marked on the scrub bar, such as key poses; Page Up
+        and Page Down go from one to the next.
+    marks_label : str
+        What a marked frame is.
 
     Returns
     -------
@@ -144,9 +151,18 @@ def player(
     lowest = min(entry["bounds"][1] for entry in entries)
     floor = 0.0 if -0.1 <= lowest <= 0.2 else round(lowest, 3)
     data = {"version": 1, "autoplay": bool(autoplay), "floor": floor, "clips": entries}
+    if len(marks):
+        data["marks"] = {"label": str(marks_label), "seconds": _mark_times(marks, clips[0][1])}
     if props:
         data["props"] = [_prop(prop) for prop in props]
     return Player(data, kept, caption)
+
+
+def _mark_times(marks: Sequence[int], clip: Clip) -> list[float]:
+    frames = sorted({int(mark) for mark in marks})
+    if frames[0] < 0 or frames[-1] >= len(clip):
+        raise ValueError(f"marks: expected frames 0 to {len(clip) - 1}, got {frames[0]} to {frames[-1]}")
+    return [round(frame / clip.fps, 6) for frame in frames]
 
 
 def _prop(prop: Prop) -> dict:

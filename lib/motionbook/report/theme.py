@@ -14,6 +14,14 @@ SYSTEM_COLOURS = {
 PUBLISHED_COLOUR = "#8a8f98"
 # For lines and bars that stand for no system.
 CYCLE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#56626f")
+# Systems beyond the papers', the same in every figure.
+FURTHER_COLOURS = {
+    "Cubic": "#7f8c1f",
+    "Ridge": "#2f8186",
+    "Perceptron": "#a0642b",
+    "DELTA": "#8458b3",
+    "FLOW": "#b8456b",
+}
 # For clips that are no system's output, so that nobody takes them for one.
 OTHER_COLOURS = ("#3d9bd1", "#8458b3", "#a0642b", "#2f8186", "#b8456b")
 
@@ -66,6 +74,7 @@ def use_theme() -> None:
 
 def system_colour(name: str, index: int = 0) -> str:
     """Colour of a system, by its name or a label that starts with it ("SLERP-Q, fold 2"); others take their own."""
-    words = sorted(SYSTEM_COLOURS, key=len, reverse=True)
+    known = {**SYSTEM_COLOURS, **FURTHER_COLOURS}
+    words = sorted(known, key=len, reverse=True)
     match = next((word for word in words if f"{name} ".startswith((f"{word} ", f"{word},", f"{word}:"))), None)
-    return SYSTEM_COLOURS[match] if match else OTHER_COLOURS[index % len(OTHER_COLOURS)]
+    return known[match] if match else OTHER_COLOURS[index % len(OTHER_COLOURS)]

@@ -45,6 +45,7 @@ class Player {
     this.duration = durationOf(this.clips);
     this.fps = this.clips[0].fps;
     this.frames = Math.round(this.duration * this.fps) + 1;
+    this.marks = this.data.marks ? this.data.marks.seconds.filter((time) => time <= this.duration + 1e-6) : [];
     this.time = 0;
     this.speed = 1;
     this.looping = true;
@@ -91,7 +92,15 @@ class Player {
     this.overlay.setAttribute("aria-pressed", "false");
     this.overlay.hidden = this.clips.length < 2;
     this.reset = button("view", "Reset the view");
-    const bar = element("div", { class: "skel-bar" }, this.play, this.slider, this.clock, this.speeds, this.loop, this.overlay, this.reset);
+    const scrub = element("span", { class: "skel-scrub" }, this.slider);
+    for (const time of this.marks) {
+      const share = this.duration > 0 ? time / this.duration : 0;
+      const tick = element("i", { class: "skel-mark", "aria-hidden": "true" });
+      tick.style.setProperty("--at", String(share));
+      scrub.append(tick);
+    }
+    if (this.marks.length) this.slider.title = `Marked: ${this.data.marks.label}. Page Up and Page Down go from mark to mark.`;
+    const bar = element("div", { class: "skel-bar" }, this.play, scrub, this.clock, this.speeds, this.loop, this.overlay, this.reset);
     this.frame = element("div", { class: "skel-frame" }, this.canvas, this.legend, bar);
     this.root.insertBefore(this.frame, this.root.firstChild);
   }
@@ -145,6 +154,7 @@ class Player {
       ArrowLeft: () => this.goTo(now - step),
       Home: () => this.goTo(0),
       End: () => this.goTo(this.frames - 1),
+      ...(this.marks.length ? { PageDown: () => this.goToMark(1), PageUp: () => this.goToMark(-1) } : {}),
     }[event.key];
     const inside = event.target;
     // space on a focused button or list means that button; arrows in the list choose a speed
@@ -168,6 +178,13 @@ class Player {
     if (this.playing) this.setPlaying(false);
     this.time = Math.min(Math.max(frame, 0), this.frames - 1) / this.fps;
     this.draw();
+  }
+
+  goToMark(direction) {
+    const frames = this.marks.map((time) => Math.round(time * this.fps));
+    const now = Math.round(this.time * this.fps);
+    const next = direction > 0 ? frames.find((frame) => frame > now) : frames.filter((frame) => frame < now).at(-1);
+    if (next !== undefined) this.goTo(next);
   }
 
   toggleClip(index, chip) {
@@ -243,7 +260,10 @@ class Player {
     this.slider.value = String(frame);
     const share = this.frames > 1 ? (100 * frame) / (this.frames - 1) : 0;
     this.slider.style.setProperty("--done", `${share}%`);
-    this.slider.setAttribute("aria-valuetext", `frame ${frame}, ${this.time.toFixed(2)} of ${this.duration.toFixed(2)} seconds`);
+    const marked = this.marks.some((time) => Math.round(time * this.fps) === frame);
+    this.root.dataset.marked = marked ? "1" : "0";
+    const also = marked ? `, ${this.data.marks.label}` : "";
+    this.slider.setAttribute("aria-valuetext", `frame ${frame}, ${this.time.toFixed(2)} of ${this.duration.toFixed(2)} seconds${also}`);
     this.clock.textContent = `${this.time.toFixed(2)} / ${this.duration.toFixed(2)} s`;
     this.root.dataset.frame = String(frame);
     this.root.dataset.ready = "1";

@@ -1,0 +1,330 @@
+"""Fit the flow of ``flow`` to a fold's training people, choose its temperature on the validation people, keep it.
+
+One small network per transition length, trained in about ten seconds on one core when that length is first asked for.
+The state that explains the validation people's residuals best is kept, which may be the start: the normal distribution.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from motionbook.inbetweening import checkpoints, delta_training, kriging
+from motionbook.inbetweening import residual as res
+from motionbook.inbetweening.baselines import LocalPose
+from motionbook.inbetweening.flow import (
+    Flow,
+    FlowConfig,
+    LengthFlow,
+    VelocityNetwork,
+    gaussian_velocity,
+    inputs_of,
+    noise_of,
+    residuals_of,
+    scale_terms,
+    spread,
+    steps_of,
+)
+from motionbook.inbetweening.recordings import Recording
+from motionbook.inbetweening.sample_scores import nominal_coverage
+from motionbook.inbetweening.scoring import position_moments, position_statistics, world
+from motionbook.inbetweening.windows import CONTEXT, STATISTICS, Windows, make_windows
+from motionbook.kinematics import world_pose
+from motionbook.skeletons import LAFAN1
+
+CHECK_EVERY = 100
+# 1 is the model's own claim; one person who moves more than it expects is no reason to go beyond
+TEMPERATURES = tuple(n / 20 for n in range(8, 21))
+_SAMPLES = 16  # to choose a temperature with
+_CHECK_OFFSET = 20  # frames between the windows that it is chosen on
+_VERSION = 1  # of the saved form
+_ARRAYS = ("base", "scale", "axes", "inputs")
+_SMALLEST = 1e-9
+# a left-right mirror changes the signs of turns about x and y, and of places along z
+_MIRROR_SIGNS = np.array([-1.0, -1.0, 1.0] * res.JOINTS + [1.0, 1.0, -1.0])
+
+
+class Examples(NamedTuple):
+    """Known offsets (windows, 10, 69) and the residual in half sines (windows, 69, waves)."""
+
+    known: np.ndarray
+    waves: np.ndarray
+
+
+def examples(windows: Windows, transition: int, waves: int, mirrored: bool = False) -> Examples:
+    """What a model is fitted on; with ``mirrored`` the windows' mirror images follow them."""
+    known = kriging.known_offsets(windows, transition)
+    left = np.swapaxes(res.residual(windows, transition), 1, 2) @ res.time_waves(transition, waves)
+    if mirrored:
+        order = kriging.mirror_order()
+        known = np.concatenate([known, known[:, :, order] * _MIRROR_SIGNS])
+        left = np.concatenate([left, left[:, order] * _MIRROR_SIGNS[:, None]])
+    return Examples(known, left)
+
+
+def flow_learner(
+    config: FlowConfig | None = None, *, folder: str | Path | None = None, count: int = _SAMPLES
+) -> Callable[..., Flow]:
+    """A learner for ``evaluation``; a transition length is fitted when it is first asked for.
+
+    Parameters
+    ----------
+    config : FlowConfig, optional
+    folder : path, optional
+        Where fitted lengths are kept; one of the same configuration, seed and data is loaded instead of trained.
+    count : int
+        Samples in the mean that the system answers with as a predictor.
+
+    Returns
+    -------
+    learner
+        ``learner(train, validation, seed=...)`` gives a ``Flow``: a predictor, and ``sample``.
+    """
+    config = config or FlowConfig()
+
+    def learner(train: Sequence[Recording], validation: Sequence[Recording] = (), *, seed: int = 0) -> Flow:
+        moments = cache(lambda longest: kriging.gap_moments(train, longest, config.offset))
+        mark = None if folder is None else delta_training.fingerprint(config, train, validation, steps=0, seed=seed)
+
+        @cache
+        def of_length(transition: int) -> LengthFlow:
+            path = None if folder is None else Path(folder) / f"flow_{mark[:16]}_{transition:02d}.safetensors"
+            if path is not None and path.is_file():
+                return load(path).of_length(transition)
+            longest = max(transition, kriging.LONGEST)
+            base = kriging.gap_map(moments(longest), transition).weights[:, :, 1:-1]
+            model = fit_length(base, train, validation, transition, config, seed)
+            if path is not None:
+                save(path, {transition: model}, config)
+            return model
+
+        return Flow(of_length, config, seed=seed, count=count)
+
+    return learner
+
+
+def fit_length(base, train, validation, transition: int, config: FlowConfig, seed: int) -> LengthFlow:
+    """The model of one transition length with its temperature, from recordings."""
+    known = examples(res.training_windows(train, transition, config.offset), transition, config.waves, mirrored=True)
+    checked = examples(res.training_windows(validation, transition, config.offset), transition, config.waves)
+    model = fit(base, known, checked, config, seed)
+    windows = res.training_windows(validation, transition, _CHECK_OFFSET)
+    if not len(windows):
+        return model
+    moments = position_moments(make_windows([r.clip for r in train], *STATISTICS))
+    std = position_statistics([moments])[1]
+    return model._replace(temperature=choose_temperature(model, windows, std, config, seed))
+
+
+def choose_temperature(model: LengthFlow, windows: Windows, std, config: FlowConfig, seed: int = 0) -> float:
+    """The temperature, of ``TEMPERATURES``, at which 16 samples in these windows serve best.
+
+    With ``config.calibrate`` "energy": that with the least energy score in L2P (``std`` is its scale), the proper score
+    of a distribution. With "coverage": that at which the truth lies between the samples as often as one more sample
+    would, which is higher where the truth holds something that samples never show. See ``sample_scores``.
+
+    Notes
+    -----
+    Joints are taken to move in proportion to the residual, near enough for turns of a few degrees, so that kinematics
+    is done once for all temperatures.
+    """
+    transition = model.base.shape[2]
+    known = kriging.known_offsets(windows, transition)
+    noise = noise_of(windows, transition, _SAMPLES, seed, len(model.axes))
+    gap = slice(CONTEXT, CONTEXT + transition)
+
+    def places(left):
+        return world(windows, res.apply_residual(windows, transition, left)).positions
+
+    guess = np.einsum("cit,nic->ntc", model.base, known)
+    middle = places(guess)
+    truth = world(windows, LocalPose(windows.root_positions[:, gap], windows.rotations[:, gap])).positions - middle
+    drawn = np.stack(
+        [places(left) - middle for left in residuals_of(model._replace(temperature=1.0), known, noise, config)]
+    )
+    if config.calibrate == "coverage":
+        low, high = drawn.min(axis=0), drawn.max(axis=0)
+        wanted = nominal_coverage(_SAMPLES)
+        badness = [abs(float(((truth >= t * low) & (truth <= t * high)).mean()) - wanted) for t in TEMPERATURES]
+    else:
+        apart = np.mean([_length((drawn[i] - drawn[i - 1]) / std) for i in range(_SAMPLES)])
+        badness = [
+            np.mean([_length((t * each - truth) / std) for each in drawn]) - 0.5 * t * apart for t in TEMPERATURES
+        ]
+    return TEMPERATURES[int(np.argmin(badness))]
+
+
+def _length(error) -> float:
+    """Mean length of the error of all joint places together, (windows, frames, joints, 3)."""
+    return float(np.sqrt(np.einsum("wfjc,wfjc->wf", error, error)).mean())
+
+
+def save(path: str | Path, models: Mapping[int, LengthFlow], config: FlowConfig) -> Path:
+    """Write fitted lengths to one safetensors file, whole or not at all."""
+    tensors = {}
+    for transition, model in models.items():
+        for name in _ARRAYS:
+            tensors[f"{transition}.{name}"] = torch.as_tensor(getattr(model, name))
+        tensors |= {f"{transition}.network.{name}": value for name, value in model.network.state_dict().items()}
+    about = {str(t): {"temperature": m.temperature, "sizes": m.network.sizes} for t, m in models.items()}
+    return checkpoints.write(Path(path), tensors, {"version": _VERSION, "config": asdict(config), "lengths": about})
+
+
+def load(path: str | Path) -> Flow:
+    """Read what ``save`` wrote; a length that the file does not hold is a KeyError, another version a ValueError."""
+    tensors, notes = checkpoints.read(Path(path))
+    if notes.get("version") != _VERSION:
+        raise ValueError(f"{path}: expected a flow of version {_VERSION}, got {notes.get('version')}; train anew")
+    models = {}
+    for transition, about in notes["lengths"].items():
+        network = VelocityNetwork(*about["sizes"], torch.Generator())
+        start = f"{transition}.network."
+        network.load_state_dict({k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)})
+        arrays = {name: tensors[f"{transition}.{name}"].numpy() for name in _ARRAYS}
+        models[int(transition)] = LengthFlow(**arrays, network=network.eval(), temperature=about["temperature"])
+
+    def of_length(transition: int) -> LengthFlow:
+        if transition not in models:
+            held = ", ".join(map(str, sorted(models)))
+            raise KeyError(f"{path}: no model of {transition} frames, it holds {held}; fit it with flow_learner")
+        return models[transition]
+
+    return Flow(of_length, FlowConfig(**notes["config"]))
+
+
+def fit(base: np.ndarray, train: Examples, checked: Examples, config: FlowConfig, seed: int) -> LengthFlow:
+    """The model of one transition length, before its temperature is chosen.
+
+    Parameters
+    ----------
+    base : (69, 10, transition)
+    train, checked : Examples
+        ``checked`` may hold no window: then the last state is kept.
+    """
+    if not len(train.known):
+        raise ValueError("flow: no training clip is long enough for this transition; give longer recordings")
+    generator = torch.Generator().manual_seed(seed)
+    left = _left_over(base, train, config)
+    terms = scale_terms(train.known)
+    sizes = 0.5 * np.log((left**2).mean(axis=(1, 2)) + _SMALLEST)
+    scale = np.linalg.lstsq(terms, sizes, rcond=None)[0]
+    weigh = np.repeat(influence(), left.shape[2])
+    axes = whitening(_unit(train.known, left, scale), weigh)
+    steps = steps_of(train.known) / np.exp(terms[:, 1:].max(axis=1, keepdims=True))
+    seen = min(config.seen, steps.shape[1], len(steps))
+    powers, along = np.linalg.eigh(steps.T @ steps / len(steps))
+    inputs = along[:, -seen:] / np.sqrt(np.maximum(powers[-seen:], 1e-6))
+    components = min(config.components, len(axes))
+    network = VelocityNetwork(components, seen + 4, config.width, config.blocks, generator)
+    model = LengthFlow(base, scale, axes, inputs, network)
+    z, told = _numbers(model, train, config, weigh), inputs_of(model, train.known)
+    powers = ((axes[:components] * weigh) ** 2).sum(axis=1)
+    # joints are moved by the first components; the root keeps the others from being forgotten
+    weights = torch.from_numpy(np.sqrt(powers / powers.mean()).astype(np.float32))
+    test = None
+    if len(checked.known):
+        test = _numbers(model, checked, config, weigh), inputs_of(model, checked.known)
+    train_network(network, z, told, test, weights, config, generator)
+    return model
+
+
+def train_network(network, z, told, checked, weights, config: FlowConfig, generator) -> list[tuple[int, float]]:
+    """Regress the velocity; keep the state with the smallest error on ``checked``. Gives (step, error)s."""
+    optimizer = torch.optim.AdamW(network.parameters(), lr=config.rate, weight_decay=0.05)
+    history, best, kept = [], np.inf, None
+    if checked is not None:
+        noise = torch.Generator().manual_seed(0)
+        repeats = -(-4096 // len(checked[0]))
+        many = [x.repeat(repeats, 1) for x in checked]
+        start = torch.randn(many[0].shape, generator=noise)
+        times = torch.rand(len(start), generator=noise)
+
+    def check(step: int) -> None:
+        nonlocal best, kept
+        with torch.inference_mode():
+            error = float(_loss(network, start, many[0], times, many[1], weights))
+        history.append((step, error))
+        if error < best:
+            best, kept = error, {name: value.clone() for name, value in network.state_dict().items()}
+
+    if checked is not None:
+        check(0)
+    for step in range(1, config.steps + 1):
+        for group in optimizer.param_groups:
+            group["lr"] = config.rate * min(step / 50, 1.0) * 0.5 * (1 + np.cos(np.pi * step / config.steps))
+        rows = torch.randint(len(z), (config.batch,), generator=generator)
+        x0 = torch.randn(config.batch, z.shape[1], generator=generator)
+        t = torch.rand(config.batch, generator=generator)
+        seen = told[rows] + config.noise * torch.randn(config.batch, told.shape[1], generator=generator)
+        # drop out by hand: the module of torch draws from the global generator
+        seen = seen * (torch.rand(seen.shape, generator=generator) > config.dropout) / (1 - config.dropout)
+        loss = _loss(network, x0, z[rows], t, seen, weights)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if checked is not None and (step % CHECK_EVERY == 0 or step == config.steps):
+            check(step)
+    if kept is not None:
+        network.load_state_dict(kept)
+    network.eval()
+    return history
+
+
+def _loss(network, x0, z, t, told, weights) -> torch.Tensor:
+    """Error of the velocity on the straight path, in units of what the normal distribution leaves over."""
+    x = (1 - t[:, None]) * x0 + t[:, None] * z
+    wanted = (z - x0 - gaussian_velocity(x, t[:, None])) * spread(t[:, None])
+    return ((network.correction(x, t, told) - wanted) ** 2 * weights).mean()
+
+
+def whitening(left, weigh) -> np.ndarray:
+    """Principal axes of residuals, the largest first, each times its standard deviation, (numbers, 69 * waves).
+
+    Parameters
+    ----------
+    left : (windows, 69 * waves)
+    weigh : (69 * waves,)
+        How far a unit of each number moves the joints; components are ordered by how far theirs do.
+    """
+    scaled = left * weigh
+    powers, axes = np.linalg.eigh(scaled.T @ scaled / len(scaled))
+    kept = powers > powers[-1] * _SMALLEST
+    return np.ascontiguousarray(((axes * np.sqrt(np.maximum(powers, 0.0)))[:, kept] / weigh[:, None]).T[::-1])
+
+
+def influence() -> np.ndarray:
+    """How far a unit of each of the residual's 69 numbers moves the joints, (69,): root mean square over joints in
+    metres; a turn moves what hangs on the joint, the root's place moves all."""
+    rest = np.tile([1.0, 0.0, 0.0, 0.0], (len(LAFAN1), 1))
+    places = world_pose(LAFAN1, np.zeros(3), rest).positions
+    below = np.zeros(len(LAFAN1))
+    for joint in range(len(LAFAN1)):
+        above = LAFAN1.parents[joint]
+        while above >= 0:
+            below[above] += ((places[joint] - places[above]) ** 2).sum()
+            above = LAFAN1.parents[above]
+    # hands and feet move nobody else, and still count
+    reach = np.sqrt(below / len(LAFAN1) + 0.02**2)
+    return np.concatenate([np.repeat(reach, 3), np.ones(3)])
+
+
+def _left_over(base, examples: Examples, config: FlowConfig) -> np.ndarray:
+    """The residual in half sines less the linear guess, (windows, 69, waves)."""
+    waves = res.time_waves(base.shape[2], config.waves)
+    return examples.waves - np.einsum("ciw,nic->ncw", base @ waves, examples.known)
+
+
+def _unit(known, left, scale) -> np.ndarray:
+    return left.reshape(len(left), -1) / np.exp(scale_terms(known) @ scale)[:, None]
+
+
+def _numbers(model: LengthFlow, examples: Examples, config: FlowConfig, weigh) -> torch.Tensor:
+    """The whitened numbers that the network learns, (windows, components) float32."""
+    axes = model.axes[: model.network.components]
+    powers = ((axes * weigh) ** 2).sum(axis=1)
+    left = _unit(examples.known, _left_over(model.base, examples, config), model.scale)
+    return torch.from_numpy(((left * weigh) @ (axes * weigh).T / powers).astype(np.float32))
