@@ -19,7 +19,7 @@ LINES = (
     "report",
     "top",
 )
-TOP = {"pipeline.py", "cli.py"}
+TOP = {"pipeline.py", "cli.py", "study_commands.py"}
 HEAVY = {
     "scipy",
     "pandas",
