@@ -39,11 +39,11 @@ def mixed_anova(data, dv, subject, within=(), between=(), *, type: int = 3, miss
     -------
     pandas.DataFrame
         By ``effect`` ("motion:gender:identity", between factors first), the intercept first, in afex's order: ``SS``,
-        ``num_df``, ``SS_error``, ``den_df``, ``F``, ``p`` (no correction); Mauchly's ``W`` and ``W_p`` (as R gives it, see
-        ``mauchly``); ``eps_GG``,
-        ``GG_num_df``, ``GG_den_df``, ``p_GG`` (Greenhouse-Geisser); ``eps_HF`` (Huynh-Feldt, may exceed 1, which is cut
-        to 1 for the df and ``p_HF``); ``pes`` and ``ges``, partial and generalised eta squared. Where sphericity is no
-        question (one degree of freedom) the corrected columns repeat the plain ones. ``.attrs`` tells ``n``,
+        ``num_df``, ``SS_error``, ``den_df``, ``F``, ``p`` (no correction); Mauchly's ``W`` and ``W_p`` (as R gives it,
+        see ``mauchly``); ``eps_GG``, ``GG_num_df``, ``GG_den_df``, ``p_GG`` (Greenhouse-Geisser); ``eps_HF``
+        (Huynh-Feldt, may exceed 1, which is cut to 1 for the df and ``p_HF``); ``pes`` and ``ges``, partial and
+        generalised eta squared. Where sphericity is no question (one degree of freedom) there is no epsilon, and the
+        corrected df and p repeat the plain ones. ``.attrs`` tells ``n``,
         ``dropped``, ``type``, ``within``, ``between`` and ``per_cell``.
 
     Raises
@@ -89,8 +89,8 @@ def anova_rows(design: Design, type: int = 3) -> list[tuple]:
         # what rounding alone leaves is no error term
         if ss_error <= 1e-12 * max(float((design.scores**2).sum()), 1e-300):
             raise ValueError(
-                f"{':'.join(effect) or 'between subjects'}: subjects of a group do not differ at all here, so there is no "
-                "error term to test against"
+                f"{':'.join(effect) or 'between subjects'}: subjects of a group do not differ at all here, so there is "
+                "no error term to test against"
             )
         strata[effect] = ss_error
         shape = _sphericity(error, dfe, len(pooled))

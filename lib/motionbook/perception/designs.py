@@ -56,7 +56,7 @@ def read_design(data, dv: str, subject: str, within=(), between=(), *, missing: 
     """
     import pandas as pd
 
-    within, between = _names(within), _names(between)
+    within, between = as_names(within), as_names(between)
     factors = [*within, *between]
     if absent := [name for name in (dv, subject, *factors) if name not in data]:
         raise ValueError(f"data: no column {', '.join(absent)}; it has {', '.join(map(str, data.columns))}")
@@ -110,8 +110,8 @@ def _assemble(wide, whole, group_of, count, levels, within, between, subject, go
     if (kept == 0).any():
         empty = ["/".join(map(str, groups[i])) if groups[i] else "all" for i in np.flatnonzero(kept == 0)]
         raise ValueError(
-            f"no complete subject in {_some(empty)} ({' x '.join(between) or 'all subjects'}): effects of such a design "
-            "cannot be told apart; collect subjects there, or leave out a factor or a level"
+            f"no complete subject in {_some(empty)} ({' x '.join(between) or 'all subjects'}): effects of such a "
+            "design cannot be told apart; collect subjects there, or leave out a factor or a level"
         )
     if len(wide[whole]) <= len(groups):
         raise ValueError(f"expected more complete subjects than between cells ({len(groups)}), got {int(whole.sum())}")
@@ -132,7 +132,8 @@ def subsets(names) -> list[tuple[str, ...]]:
     return [chosen for size in range(len(names) + 1) for chosen in combinations(tuple(names), size)]
 
 
-def _names(given) -> list[str]:
+def as_names(given) -> list[str]:
+    """A list of column names from one name, several or none."""
     return [given] if isinstance(given, str) else list(given or ())
 
 
