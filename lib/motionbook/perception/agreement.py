@@ -15,7 +15,9 @@ def _matrix(ratings) -> np.ndarray:
         return score_matrix(ratings).to_numpy()
     matrix = np.asarray(ratings, dtype=np.float64)
     if matrix.ndim != 2:
-        raise ValueError(f"ratings: expected a table with scores or a (stimuli, raters) array, got shape {matrix.shape}")
+        raise ValueError(
+            f"ratings: expected a table with scores or a (stimuli, raters) array, got shape {matrix.shape}"
+        )
     return matrix
 
 
@@ -78,7 +80,14 @@ def icc(ratings, *, level: float = 0.95):
     for label, values, which in (("", single, 0), ("k", mean, 1)):
         for form in (1, 2, 3):
             f, df2 = tests[3 if form == 2 else form]
-            records[f"ICC{form}{label}"] = (values[form], f, n - 1, df2, stats.f.sf(f, n - 1, df2), *bounds[form][which])
+            records[f"ICC{form}{label}"] = (
+                values[form],
+                f,
+                n - 1,
+                df2,
+                stats.f.sf(f, n - 1, df2),
+                *bounds[form][which],
+            )
     frame = pd.DataFrame.from_dict(records, orient="index", columns=["icc", "F", "df1", "df2", "p", "low", "high"])
     frame.attrs = {"stimuli": n, "raters": k, "dropped": int((~whole).sum())}
     return frame.rename_axis("form")

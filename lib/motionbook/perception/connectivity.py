@@ -29,10 +29,10 @@ def is_connected(wins) -> np.ndarray:
 
 def groups_of(wins) -> np.ndarray:
     """Number of the group of each system (systems,): in a group everyone leads to everyone along wins."""
-    from scipy import sparse
+    from scipy.sparse import csgraph, csr_matrix
 
-    links = sparse.csr_matrix(np.asarray(wins) > 0)
-    return sparse.csgraph.connected_components(links, directed=True, connection="strong")[1]
+    links = csr_matrix(np.asarray(wins) > 0)
+    return csgraph.connected_components(links, directed=True, connection="strong")[1]
 
 
 def connectivity(responses, weights=WEIGHTS):
@@ -99,9 +99,9 @@ def pseudo_wins(shown, pseudo: float) -> np.ndarray:
 
 
 def _weak_groups(shown) -> np.ndarray:
-    from scipy import sparse
+    from scipy.sparse import csgraph, csr_matrix
 
-    return sparse.csgraph.connected_components(sparse.csr_matrix(shown > 0), directed=False)[1]
+    return csgraph.connected_components(csr_matrix(shown > 0), directed=False)[1]
 
 
 def _names(systems, chosen, without=None) -> str:

@@ -32,9 +32,7 @@ def friedman(table) -> Friedman:
     spread = ((ranks - (levels + 1) / 2) ** 2).sum()
     sums = ranks.sum(0)
     chi2 = (levels - 1) * ((sums - people * (levels + 1) / 2) ** 2).sum() / spread
-    return Friedman(
-        float(chi2), levels - 1, float(chdtrc(levels - 1, chi2)), float(chi2 / (people * (levels - 1)))
-    )
+    return Friedman(float(chi2), levels - 1, float(chdtrc(levels - 1, chi2)), float(chi2 / (people * (levels - 1))))
 
 
 def durbin_conover(table, adjust: str = "holm"):
@@ -61,7 +59,9 @@ def durbin_conover(table, adjust: str = "holm"):
     spread = 2 * (people * squares - (sums**2).sum()) / df
     if spread <= 1e-12:
         raise ValueError("durbin_conover: all people give the same order, which leaves no error to compare with")
-    rows = [(a, b, abs(sums[i] - sums[j]) / np.sqrt(spread), df) for (i, a), (j, b) in combinations(enumerate(names), 2)]
+    rows = [
+        (a, b, abs(sums[i] - sums[j]) / np.sqrt(spread), df) for (i, a), (j, b) in combinations(enumerate(names), 2)
+    ]
     frame = pd.DataFrame(rows, columns=["a", "b", "t", "df"])
     frame["p"] = 2 * stats.t.sf(frame.t, df)
     frame["p_adjusted"] = adjust_p(frame.p, adjust)

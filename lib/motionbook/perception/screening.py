@@ -55,7 +55,9 @@ def screen_bt500(ratings):
         given = np.isfinite(scores).sum(0)
         ratio, balance = (p + q) / given, np.where(p + q > 0, np.abs(p - q) / np.maximum(p + q, 1), np.nan)
         rejected = (ratio > 0.05) & (balance < 0.3)
-    frame = pd.DataFrame({"p": p, "q": q, "ratio": ratio, "balance": balance, "rejected": rejected}, index=table.columns)
+    frame = pd.DataFrame(
+        {"p": p, "q": q, "ratio": ratio, "balance": balance, "rejected": rejected}, index=table.columns
+    )
     frame.attrs["kurtosis"] = dict(zip(table.index, kurtosis.tolist(), strict=True))
     return frame
 

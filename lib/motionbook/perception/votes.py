@@ -60,8 +60,11 @@ def votes_of(responses, weights: Mapping[int, float] = WEIGHTS) -> Votes:
         raise ValueError(f"{int((left == right).sum())} answers compare a system with itself; a pair needs two systems")
     user, users = pd.factorize(responses.userID, sort=True)
     clip, clips = np.zeros(count, dtype=np.int64), []
-    if "clip" in responses and not (responses.clip.isna() | (responses.clip.astype(str) == "")).all():
-        clip, clips = pd.factorize(responses.clip.astype(str), sort=True)
+    if "clip" in responses:
+        # not .clip, which is a method of every frame
+        names_of_clips = responses["clip"].astype(str)
+        if not (responses["clip"].isna() | (names_of_clips == "")).all():
+            clip, clips = pd.factorize(names_of_clips, sort=True)
     if min(user.min(), left.min(), right.min()) < 0:
         raise ValueError("responses: userID, left and right must not be empty")
     return Votes(list(names), list(users), list(clips), user, left, right, choice.astype(np.int64), clip)
@@ -92,19 +95,21 @@ def weighted_pairs(votes: Votes, weights: Mapping[int, float] = WEIGHTS):
     return answer, cell, weight[answer]
 
 
-def win_table(votes: Votes, weights: Mapping[int, float] = WEIGHTS, unit=None):
+def win_table(votes: Votes, weights: Mapping[int, float] = WEIGHTS, unit=None, units: int | None = None):
     """Weighted wins of every unit (units, systems * systems), sparse: row over column.
 
     Parameters
     ----------
     unit : (answers,) int array, optional
         The unit each answer belongs to; default its user. ``np.arange(answers)`` gives a row to every answer.
+    units : int, optional
+        How many there are; default up to the largest.
     """
     from scipy import sparse
 
     unit = votes.user if unit is None else np.asarray(unit)
     answer, cell, weight = weighted_pairs(votes, weights)
-    shape = (int(unit.max()) + 1, len(votes.systems) ** 2)
+    shape = (int(unit.max()) + 1 if units is None else units, len(votes.systems) ** 2)
     return sparse.csr_matrix((weight, (unit[answer], cell)), shape=shape)
 
 
