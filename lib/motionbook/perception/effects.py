@@ -129,7 +129,7 @@ def table1(anovas: Mapping, *, correction: str = "GG", alpha: float = 0.05, keep
 def _place(effect: str) -> tuple:
     parts = effect.split(":")
     order = list(FACTORS)
-    # main effects of people first, then by the first within factor, simple before crossed
+    # main effects first, then crossings by size, each in the order of FACTORS
     return (len(parts), sorted(order.index(p) if p in order else len(order) for p in parts))
 
 

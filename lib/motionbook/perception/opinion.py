@@ -209,3 +209,15 @@ def long_ratings(matrix, scale=None):
     table.attrs = {}
     frame = table.rename_axis(index="stimulus", columns="participant").stack().dropna().rename("score").reset_index()
     return read_ratings(frame, scale=scale)
+
+
+def join_stimuli(ratings, stimuli):
+    """Ratings with the columns of a table of stimuli (its factors) beside them; ValueError for a stimulus not in it."""
+    if "stimulus" not in stimuli:
+        raise ValueError(f"stimuli: no column stimulus; it has {', '.join(map(str, stimuli.columns))}")
+    if unknown := sorted(set(ratings.stimulus) - set(stimuli.stimulus)):
+        raise ValueError(f"stimuli: {len(unknown)} that were rated are not in the table, such as {unknown[0]}")
+    fresh = ["stimulus", *(name for name in stimuli.columns if name not in ratings)]
+    out = ratings.merge(stimuli[fresh], on="stimulus", how="left", validate="many_to_one")
+    out.attrs = dict(ratings.attrs)
+    return out

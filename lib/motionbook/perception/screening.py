@@ -139,21 +139,34 @@ def _centred(quality, bias, given):
     Done for each set of people who are linked by common stimuli; between sets without any, nothing can be compared.
     """
     quality, bias = quality.copy(), bias.copy()
-    waiting = np.ones(len(bias), dtype=bool)
-    while waiting.any():
-        people = np.zeros(len(bias), dtype=bool)
-        people[np.flatnonzero(waiting)[0]] = True
-        while True:
-            stimuli = given[:, people].any(1)
-            linked = given[stimuli].any(0)
-            if (linked == people).all():
-                break
-            people = linked
+    for people in _linked(given):
         shift = bias[people].mean()
         bias[people] -= shift
-        quality[stimuli] += shift
-        waiting &= ~people
+        quality[given[:, people].any(1)] += shift
     return quality, bias
+
+
+def _linked(given) -> list[np.ndarray]:
+    """Masks of people (raters,) who are linked by common stimuli, directly or through others."""
+    sets, waiting = [], given.any(0)
+    while waiting.any():
+        people = np.zeros(given.shape[1], dtype=bool)
+        people[np.flatnonzero(waiting)[0]] = True
+        while not ((reached := given[given[:, people].any(1)].any(0)) == people).all():
+            people = reached
+        sets.append(people)
+        waiting &= ~people
+    return sets
+
+
+def panels(ratings) -> list:
+    """The ratings split into panels: people linked by common stimuli. Scores of two panels share no person to compare."""
+    table = score_matrix(ratings)
+    names = [set(table.columns[people]) for people in _linked(np.isfinite(table.to_numpy()))]
+    parts = [ratings[ratings.participant.isin(people)] for people in names]
+    for part in parts:
+        part.attrs = dict(ratings.attrs)
+    return parts
 
 
 def rater_correlation(ratings):
