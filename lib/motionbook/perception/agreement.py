@@ -108,7 +108,7 @@ def _icc2_bounds(value, ms_rows, ms_columns, ms_error, n, k, tail):
 
 
 def krippendorff_alpha(ratings, level: str = "ordinal", *, values: Sequence[float] | None = None) -> float:
-    """Krippendorff's alpha: 1 less the disagreement within stimuli over that expected by chance; missing scores allowed.
+    """Krippendorff's alpha: 1 less the disagreement within stimuli over chance's; scores may be missing.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Can a printed row of an analysis of variance be right? p and effect size follow from F and the degrees of freedom.
 
 The rounding rule: a printed number stands for every value that rounds to it (half a unit of its last digit either way,
-ends included; 0.000 for anything below 0.0005). From all F and degrees of freedom that the row stands for, the least and
-the greatest p and partial eta squared are computed. A row fails where they miss what is printed.
+ends included; 0.000 for anything below 0.0005). From all F and degrees of freedom that the row stands for, the least
+and the greatest p and partial eta squared are computed. A row fails where they miss what is printed.
 """
 
 from collections import Counter
@@ -55,9 +55,9 @@ def audit_anova_rows(frame, *, error_df: float | str | None = "shared", columns:
     pandas.DataFrame
         By row: ``F``, ``df1``, ``df2``, ``p``, ``eta`` as printed; ``p_low``, ``p_high``, ``eta_low``, ``eta_high``
         (least and greatest that the row allows); ``p_ok``, ``eta_ok``, ``df_ok`` (None where nothing is printed);
-        ``F_of_p``, ``F_of_eta`` (the F that the printed p or effect size would need); ``copy_of`` (a row of another block
-        with the same effect and the same values); ``verdict``: "consistent", "impossible", or "copied". The rule and the
-        error degrees of freedom are in ``.attrs``.
+        ``F_of_p``, ``F_of_eta`` (the F that the printed p or effect size would need); ``copy_of`` (an earlier row of
+        another block with the same effect and values); ``verdict``: "consistent", "impossible", or "copied". The rule
+        and the error degrees of freedom are in ``.attrs``.
     """
     import pandas as pd
     from scipy.special import fdtri
@@ -194,7 +194,7 @@ def _copies(names, printed) -> list[str]:
     seen: dict[tuple, str] = {}
     out = []
     for i, name in enumerate(names):
-        block, colon, effect = name.partition(": ")
+        _, colon, effect = name.partition(": ")
         key = (effect, *(printed[k][i] for k in sorted(printed)))
         out.append(seen.get(key, "") if colon else "")
         if colon:

@@ -1,4 +1,4 @@
-"""Tables of effects over several analyses of variance, in 4DHumanQA's layout (Table I), with corrections for many tests."""
+"""Effects of several analyses of variance in 4DHumanQA's layout (Table I), with corrections for many tests."""
 
 from collections.abc import Mapping
 

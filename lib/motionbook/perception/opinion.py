@@ -155,8 +155,8 @@ def same_scale(*tables) -> Scale:
     scales = list(dict.fromkeys(scale_of(table) for table in tables))
     if len(scales) != 1:
         raise ValueError(
-            f"scores on different scales: {'; '.join(map(str, scales))}; turn one with perception.reversed_scale before "
-            "they are pooled or compared"
+            f"scores on different scales: {'; '.join(map(str, scales))}; turn one with perception.reversed_scale "
+            "before they are pooled or compared"
         )
     return scales[0]
 

@@ -1,4 +1,4 @@
-"""After an analysis of variance: marginal means, comparisons that respect repeated measures, corrections for many tests.
+"""After an analysis of variance: marginal means, comparisons within people, corrections for many tests.
 
 Means weigh all cells equally, whatever the sizes of groups. Their covariance comes from the subjects' own rows, so that
 a comparison within subjects has the error of the differences, not that of the levels.

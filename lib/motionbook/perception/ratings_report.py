@@ -20,7 +20,6 @@ from motionbook.perception.screening import (
     without,
 )
 
-
 # the names of section V-C
 PILOT_NAMES = {
     "contact": "foot contact",
@@ -150,8 +149,8 @@ def agreement_table(ratings):
     -------
     pandas.DataFrame
         By ``panel`` and ``measure``: ``value``, ``low``, ``high`` (95 %; none for alpha), ``stimuli``, ``raters``. The
-        intraclass correlations leave out people who rated fewer stimuli than others of their panel, and are absent where
-        no two stimuli were rated by all the rest; alpha takes everybody.
+        intraclass correlations leave out people who rated fewer stimuli than others of their panel, and are absent
+        where no two stimuli were rated by all the rest; alpha takes everybody.
     """
     import pandas as pd
 

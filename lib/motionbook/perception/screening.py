@@ -107,7 +107,11 @@ def observer_model(ratings, *, tolerance: float = 1e-10, steps: int = 5000) -> O
     given = np.isfinite(scores)
     filled = np.where(given, scores, 0.0)
     per_person, quality = given.sum(0), filled.sum(1) / given.sum(1)
-    for step in range(1, steps + 1):
+    taken, change = 0, np.inf
+    while change >= tolerance:
+        if taken == steps:
+            raise RuntimeError(f"observer_model: {steps} steps, last change of a quality {change:.3g}")
+        taken += 1
         bias = ((filled - quality[:, None]) * given).sum(0) / per_person
         rest = (filled - quality[:, None] - bias) * given
         spread = np.sqrt((rest**2).sum(0) / per_person - ((rest.sum(0) / per_person) ** 2))
@@ -120,17 +124,13 @@ def observer_model(ratings, *, tolerance: float = 1e-10, steps: int = 5000) -> O
         weights = given / spread**2
         before, quality = quality, ((filled - bias) * weights).sum(1) / weights.sum(1)
         change = float(np.abs(quality - before).max())
-        if change < tolerance:
-            break
-    else:
-        raise RuntimeError(f"observer_model: {steps} steps, last change of a quality {change:.3g}")
     quality, bias = _centred(quality, bias, given)
     half = 1.96 / np.sqrt(weights.sum(1))
     scatter = np.nanstd(scores - quality[:, None] - bias, axis=1) / np.sqrt(given.sum(1))
     stimuli = pd.DataFrame({"mos": quality, "ci95": half, "se": scatter}, index=table.index)
     stimuli.attrs.update(table.attrs)
     people = pd.DataFrame({"bias": bias, "inconsistency": spread}, index=table.columns)
-    return ObserverModel(stimuli, people, step)
+    return ObserverModel(stimuli, people, taken)
 
 
 def _centred(quality, bias, given):
@@ -160,7 +160,7 @@ def _linked(given) -> list[np.ndarray]:
 
 
 def panels(ratings) -> list:
-    """The ratings split into panels: people linked by common stimuli. Scores of two panels share no person to compare."""
+    """The ratings split into panels, people linked by common stimuli; no score ties one panel to another."""
     table = score_matrix(ratings)
     names = [set(table.columns[people]) for people in _linked(np.isfinite(table.to_numpy()))]
     parts = [ratings[ratings.participant.isin(people)] for people in names]

@@ -2,8 +2,8 @@
 
 A psychometric model: how visible a distortion is rises with its strength along a logistic curve, which the source
 (identity, clothing, motion) and the person shift; every person adds a bias and an inconsistency of their own (the
-observer model of ITU-T P.910) and answers with the nearest of five points. The curves are those of ``raters``; the sizes
-of all shifts are assumptions, chosen so that effects of every kind occur. They say nothing about people.
+observer model of ITU-T P.910) and answers with the nearest of five points. The curves are those of ``raters``; the
+sizes of all shifts are assumptions, chosen so that effects of every kind occur. They say nothing about people.
 """
 
 import numpy as np
