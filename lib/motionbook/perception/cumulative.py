@@ -28,7 +28,7 @@ class Layout(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """Parameters (tables, parameters), strengths centred; log-likelihoods (tables,); the slope of each cell's log chance
+    """Parameters (tables, parameters), strengths centred; log-likelihoods (tables,); slopes of the cells' log chances
     (tables, cells, parameters); and the inverse information among centred strengths (tables, parameters, parameters).
     """
 

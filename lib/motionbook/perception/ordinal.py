@@ -2,7 +2,7 @@
 
 The weighted Bradley-Terry fit of StayStill counts a clear preference as four wins, a choice that stretches differences.
 The five-level model takes the answers as grades of one impression: a cumulative logit with symmetric thresholds and a
-term for the side. ``fit_position`` adds the same term to the weighted fit. Errors are those of the sandwich over people.
+term for the side. ``fit_position`` adds the same term to the weighted fit. Errors are the sandwich's, over people.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from motionbook.perception.votes import CENTRE, SCALE, WEIGHTS, votes_of
 class OrdinalFit(NamedTuple):
     """A fitted cumulative-logit model.
 
-    ``scores`` : data frame by system, best first, ``elo`` and ``sd`` (over people). ``terms`` : data frame with ``value``
-    and ``sd`` in logits, and ``elo``, the value in Elo points, for ``left_bias`` (above 0 favours the left) and the
-    thresholds ``t1``, ``t2`` ... ``covariance`` : of the scores in the order of ``systems``, squared Elo points.
+    ``scores`` : data frame by system, best first, ``elo`` and ``sd`` (over people). ``terms`` : data frame with
+    ``value`` and ``sd`` in logits, and ``elo``, the value in Elo points, for ``left_bias`` (above 0 favours the left)
+    and the thresholds ``t1``, ``t2`` ... ``covariance`` : of the scores, in the order of ``systems``.
     """
 
     scores: object
@@ -142,13 +142,13 @@ def _require_bounds(votes, top) -> None:
     if not is_connected(wins):
         free = [name for i, name in enumerate(votes.systems) if not (wins[i].any() and wins[:, i].any())]
         raise ValueError(
-            f"the answers do not bound the scores of {', '.join(free or votes.systems)}: every comparison with the rest "
-            "ended in the clearest answer, or there was none; collect more answers or leave those systems out"
+            f"the answers do not bound the scores of {', '.join(free or votes.systems)}: every comparison with the "
+            "rest ended in the clearest answer, or there was none; collect more answers or leave those systems out"
         )
 
 
 class Davidson(NamedTuple):
-    """Fit of Davidson's model of ties (1970): ``scores`` by system, ``tie`` and ``left_bias`` in logits, ``log_likelihood``.
+    """Fit of Davidson's model of ties (1970): ``scores`` by system, ``tie`` and ``left_bias`` in logits.
 
     Of two equal systems a share ``nu / (2 + nu)`` of comparisons ends in a tie, ``nu = exp(tie)``.
     """

@@ -8,12 +8,12 @@ from motionbook.perception.comparisons import THRESHOLDS, answer_chances, full_l
 from motionbook.perception.cumulative import fit_counts
 from motionbook.perception.elo import elo_from_wins, is_connected
 from motionbook.perception.ordinal import start_of
-from motionbook.perception.sandwich import inverse_information, score_matrix, sandwich
+from motionbook.perception.sandwich import inverse_information, sandwich, score_matrix
 from motionbook.perception.votes import CENTRE, SCALE, WEIGHTS
 
 
 class Plan(NamedTuple):
-    """Raters needed for two systems, the difference that the fit tends to, and its standard deviation with one rater."""
+    """Raters needed for two systems, the difference that the fit tends to, and its deviation with one rater."""
 
     raters: int
     difference: float
@@ -200,3 +200,31 @@ def fit_studies(counts, systems: int, *, model: str, thresholds=THRESHOLDS, weig
     meat = raters / (raters - 1) * np.swapaxes(each, 1, 2) @ each
     covariance = SCALE**2 * (bread @ meat @ bread)[:, :systems, :systems]
     return elo, covariance
+
+
+def plan_curve(differences, *, systems: int = 5, models=("weighted", "ordinal"), **options):
+    """Raters needed over a range of differences, for ``systems`` systems spread evenly with that step.
+
+    Parameters
+    ----------
+    differences : sequence of float
+        Elo points between neighbours; the two in the middle are the ones to be told apart.
+    options
+        As for ``raters_needed``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``difference``, ``model``, ``raters``.
+    """
+    import pandas as pd
+
+    names = [f"{i + 1}" for i in range(systems)]
+    rows = []
+    for model in models:
+        for difference in differences:
+            elo = pd.Series(CENTRE - difference * (np.arange(systems) - (systems - 1) / 2), index=names)
+            middle = (systems - 1) // 2
+            plan = raters_needed(elo, names[middle], names[middle + 1], model=model, **options)
+            rows.append((difference, model, plan.raters))
+    return pd.DataFrame(rows, columns=["difference", "model", "raters"])

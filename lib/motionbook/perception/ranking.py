@@ -1,7 +1,6 @@
 """From answers to a ranking that says no more than they do: classes, rank intervals, and everything a report shows."""
 
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +8,11 @@ import numpy as np
 from motionbook.perception.connectivity import connectivity
 from motionbook.perception.elo import bootstrap_elo, fit_elo, pair_differences
 from motionbook.perception.ordinal import fit_davidson, fit_ordinal, fit_position
-from motionbook.perception.responses import ATTENTION, Scored, exclude, read_responses
+from motionbook.perception.planner import raters_from_answers
+from motionbook.perception.responses import ATTENTION, Scored, exclude, malformed_rows, read_responses
 from motionbook.perception.sandwich import goodness_of_fit, sandwich
 from motionbook.perception.scales import FIVE, Scale
-from motionbook.perception.votes import SCALE, WEIGHTS, votes_of
+from motionbook.perception.votes import SCALE, votes_of
 from motionbook.perception.weighting import weight_sensitivity
 
 
@@ -107,8 +107,8 @@ class RankingReport(NamedTuple):
     """Everything a pairwise study says, as data frames; ``ranking_report`` makes it.
 
     ``settings`` (what was assumed), ``flow`` (people and answers left by each exclusion), ``people`` (gender, language,
-    age; empty when the answers do not tell), ``connectivity``, ``scores`` (by system: Elo, its spread, win rate, classes
-    and rank interval), ``pairs``, ``spreads`` (standard deviation of Elo by unit and method), ``ordinal`` and ``terms``
+    age; empty when the answers do not tell), ``connectivity``, ``scores`` (by system: Elo, spread, win rate, classes,
+    rank interval), ``pairs``, ``spreads`` (standard deviation of Elo by unit and method), ``ordinal`` and ``terms``
     (scores, left/right bias and thresholds by model), ``answers_by_side``, ``fit`` and ``residuals``, ``weights``
     (sensitivity), ``planner`` (raters to separate each pair), ``resampled`` and ``resampled_rates`` (the bootstrap).
     """
@@ -136,6 +136,7 @@ def ranking_report(
     *,
     columns=None,
     scale: Scale = FIVE,
+    malformed: str = "raise",
     published_rules: bool | None = None,
     pseudo: float = 0.0,
     resamples: int = 10_000,
@@ -148,10 +149,10 @@ def ranking_report(
     Parameters
     ----------
     answers : path or data frame
-        A file with left, right, choice and user (see ``read_responses``), or a frame with those columns in signed
-        preferences.
-    columns, scale
-        As for ``read_responses``; the scale's weights are those of the fit.
+        A file or a frame with left, right, choice and user; see ``read_responses``.
+    columns, scale, malformed
+        As for ``read_responses``; the scale's weights are those of the fit, and malformed rows that are dropped are
+        counted in the flow.
     published_rules : bool, optional
         Whether StayStill's exclusions apply (``exclude``); by default when the answers hold attention checks and
         ``responseCount``. Otherwise all answers count but those to attention checks and those of people who failed one.
@@ -163,14 +164,14 @@ def ranking_report(
     """
     import pandas as pd
 
-    from motionbook.perception.planner import raters_from_answers
-
-    frame = read_responses(answers, columns=columns, scale=scale) if isinstance(answers, str | Path) else answers
-    checks = (frame.left == ATTENTION).any() if "left" in frame else False
+    frame = read_responses(answers, columns=columns, scale=scale, malformed=malformed)
     if published_rules is None:
-        published_rules = bool(checks) and "responseCount" in frame
-    scored, flow = exclude(frame) if published_rules else _all_but_checks(frame)
+        published_rules = "responseCount" in frame and bool((frame.left == ATTENTION).any())
     weights = scale.weights
+    scored, flow = _exclusions(frame, published_rules, max(weights))
+    if malformed == "drop":
+        dropped = len(malformed_rows(answers, columns=columns, scale=scale))
+        flow = _with_malformed(flow, frame.userID.nunique(), len(frame), dropped)
     votes = votes_of(scored, weights)
     links = connectivity(scored, weights)
     elo = fit_elo(scored, weights=weights, pseudo=pseudo)
@@ -252,10 +253,22 @@ def answers_by_side(scored, scale: Scale = FIVE):
     return pd.DataFrame(frame, index=pd.Index(grades, name="choice"))
 
 
-def _all_but_checks(frame) -> Scored:
-    scored, flow = exclude(frame, least_answers=0, calibration=0)
-    flow = flow.drop(index=["calibration pairs left out", "people with fewer than 0 answers left out"])
-    return Scored(scored, flow)
+def _exclusions(frame, published, top) -> Scored:
+    if published:
+        return exclude(frame, attention_choice=top)
+    scored, flow = exclude(frame, least_answers=0, calibration=0, attention_choice=top)
+    idle = ["calibration pairs left out", "people with fewer than 0 answers left out"]
+    return Scored(scored, flow.drop(index=idle))
+
+
+def _with_malformed(flow, people, answers, dropped):
+    import pandas as pd
+
+    first = pd.DataFrame(
+        {"people": people, "answers": answers, "people_out": 0, "answers_out": dropped},
+        index=pd.Index(["malformed rows left out"], name="step"),
+    )
+    return pd.concat([first, flow.drop(index="all answers")])
 
 
 def _models(scored, scores, weights, pseudo):
@@ -295,16 +308,3 @@ def _spreads(scored, resampled, resamples, seed, weights, pseudo):
         columns[f"{unit}, sandwich"] = sandwich(scored, unit=unit, weights=weights, pseudo=pseudo).frame().sd
     columns["answers independent"] = sandwich(scored, unit="answer", weights=weights, pseudo=pseudo).frame().sd
     return pd.DataFrame(columns).rename_axis("system")
-
-
-__all__ = [
-    "WEIGHTS",
-    "RankingReport",
-    "answers_by_side",
-    "classes",
-    "holm",
-    "pair_table",
-    "people_table",
-    "ranking_report",
-    "ranks",
-]

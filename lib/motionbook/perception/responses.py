@@ -14,10 +14,8 @@ PLAIN = {"userID": ("userID", "user"), "responseCount": ("responseCount",)}
 _SHOWN = 5
 
 
-def read_responses(
-    path: str | Path, *, columns: Mapping[str, str] | None = None, scale: Scale = FIVE, malformed: str = "raise"
-):
-    """The answers of a study as a data frame, from a CSV file or a spreadsheet (.xlsx).
+def read_responses(path, *, columns: Mapping[str, str] | None = None, scale: Scale = FIVE, malformed: str = "raise"):
+    """The answers of a study as a checked data frame, from a CSV file, a spreadsheet (.xlsx) or another frame.
 
     Columns (StayStill's own names, which the study page exports too): ``userID`` or ``user``, ``left`` and ``right``
     (systems; both ``attentionCheck`` for a check), ``choice`` (-2 clear and -1 slight preference for the left, 0 none,
@@ -26,13 +24,13 @@ def read_responses(
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or data frame
     columns : dict, optional
         What the file calls them: ``{"userID": "rater", "left": "A", "right": "B", "choice": "answer"}``.
     scale : Scale
         What the values of ``choice`` mean; ``options_scale`` and ``slider_scale`` make others than the published five.
     malformed : {"raise", "drop"}
-        ``drop`` leaves malformed rows out, with a warning that counts and names them; ``malformed_rows`` lists them all.
+        ``drop`` leaves malformed rows out, with a warning that counts and names them; ``malformed_rows`` lists all.
 
     Raises
     ------
@@ -40,20 +38,23 @@ def read_responses(
         Naming the file, and the column or the lines that are wrong.
     """
     frame, wrong = _read(path, columns, scale, malformed)
+    path, line = (path, "line") if isinstance(path, str | Path) else ("answers", "row")
     if len(wrong) and malformed == "raise":
         first = wrong[wrong.reason == wrong.reason.iloc[0]]
         lines = ", ".join(map(str, first.line[:_SHOWN])) + (", ..." if len(first) > _SHOWN else "")
         others = f"; {len(wrong) - len(first)} more are malformed in other ways" if len(wrong) > len(first) else ""
-        raise ValueError(f'{path}, line {lines}: {first.reason.iloc[0]}{others}; malformed="drop" leaves them out')
+        raise ValueError(f'{path}, {line} {lines}: {first.reason.iloc[0]}{others}; malformed="drop" leaves them out')
     if len(wrong):
         lines = ", ".join(map(str, wrong.line[:_SHOWN])) + (", ..." if len(wrong) > _SHOWN else "")
-        warnings.warn(f"{path}: {len(wrong)} malformed rows left out (line {lines})", stacklevel=2)
-        frame = frame.drop(index=wrong.index).reset_index(drop=True)
-    return frame.astype({name: int for name in ("choice", "responseCount") if name in frame})
+        warnings.warn(f"{path}: {len(wrong)} malformed rows left out ({line} {lines})", stacklevel=2)
+        frame = frame.drop(index=wrong.index)
+    return frame.reset_index(drop=True).astype({name: int for name in ("choice", "responseCount") if name in frame})
 
 
-def malformed_rows(path: str | Path, *, columns: Mapping[str, str] | None = None, scale: Scale = FIVE):
-    """Every malformed row of a file of answers: ``line`` of the file (the header is line 1) and ``reason``."""
+def malformed_rows(path, *, columns: Mapping[str, str] | None = None, scale: Scale = FIVE):
+    """Every malformed row of answers: ``line`` (of a file, whose header is line 1; of a frame its first row is 1),
+    ``reason``, and the ``choice`` as written.
+    """
     return _read(path, columns, scale, "drop")[1].reset_index(drop=True)
 
 
@@ -61,11 +62,14 @@ def _read(path, columns, scale, malformed):
     """The renamed frame with numbers for choices (NaN where wrong) and its malformed rows, by the frame's index."""
     if malformed not in ("raise", "drop"):
         raise ValueError(f"malformed: expected 'raise' or 'drop', got {malformed!r}")
-    path = Path(path)
-    frame = _named(path, _table(path), dict(columns or {}))
-    written = frame.choice.copy()
-    frame["choice"] = signed_preferences(written, scale)
-    return frame, _malformed(frame, written, scale)
+    is_file = isinstance(path, str | Path)
+    table = _table(Path(path)) if is_file else path.reset_index(drop=True)
+    frame = _named(path if is_file else "answers", table, dict(columns or {}))
+    written = frame.choice
+    # a new frame: the reader's own keeps its columns
+    frame = frame.assign(choice=signed_preferences(written, scale))
+    # the header of a file is line 1
+    return frame, _malformed(frame, written, scale, 2 if is_file else 1)
 
 
 def _table(path):
@@ -80,11 +84,17 @@ def _table(path):
             ) from error
     texts = {name: str for name in ("userID", "user", "left", "right")}
     try:
-        return pd.read_csv(path, dtype=texts, keep_default_na=False, encoding="utf-8-sig", low_memory=False)
+        frame = pd.read_csv(
+            path, dtype=texts, keep_default_na=False, encoding="utf-8-sig", low_memory=False, skip_blank_lines=False
+        )
     except pd.errors.ParserError as error:
         raise ValueError(f"{path}: not a table, {error}") from error
     except pd.errors.EmptyDataError as error:
         raise ValueError(f"{path}: the file is empty") from error
+    first = frame.iloc[:, 0]
+    blank = frame.index[first.isna() | (first == "")]
+    # empty lines go, and the others keep the number of their line
+    return frame.drop(index=blank[(frame.loc[blank].isna() | (frame.loc[blank] == "")).all(axis=1)])
 
 
 def _named(path, frame, columns):
@@ -102,7 +112,7 @@ def _named(path, frame, columns):
         raise ValueError(f"columns: no meaning is called {', '.join(sorted(unknown))}")
     for name in ("userID", "left", "right"):
         # a short row leaves its last cells missing, and a mapped column may have been read as numbers
-        frame[name] = frame[name].where(frame[name].notna(), "").astype(str).str.strip()
+        frame = frame.assign(**{name: frame[name].where(frame[name].notna(), "").astype(str).str.strip()})
     # the published script calls a row a check when the word stands anywhere in it
     check = frame.left.str.lower().str.contains(ATTENTION.lower()) | frame.right.str.lower().str.contains(
         ATTENTION.lower()
@@ -114,7 +124,7 @@ def _named(path, frame, columns):
     return frame
 
 
-def _malformed(frame, written, scale):
+def _malformed(frame, written, scale, first):
     """Rows that cannot be used, by index: the line of the file and why; the first reason of each row."""
     import pandas as pd
 
@@ -138,8 +148,9 @@ def _malformed(frame, written, scale):
     for good, words in reversed(found):
         reason[~good] = words
     wrong = reason[reason != ""]
-    # the header is line 1
-    return pd.DataFrame({"line": wrong.index + 2, "reason": wrong, "choice": written[wrong.index]}, index=wrong.index)
+    return pd.DataFrame(
+        {"line": wrong.index + first, "reason": wrong, "choice": written[wrong.index]}, index=wrong.index
+    )
 
 
 class Scored(NamedTuple):

@@ -14,7 +14,6 @@ from motionbook.perception.connectivity import pseudo_wins, require_connected
 from motionbook.perception.elo import elo_from_wins
 from motionbook.perception.votes import CENTRE, SCALE, WEIGHTS, shown_pairs, total_wins, votes_of, win_table
 
-
 MOST_DEGREES = 500
 
 

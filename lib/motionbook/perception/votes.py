@@ -13,8 +13,8 @@ WEIGHTS = {0: 1.0, 1: 2.0, 2: 4.0}
 class Votes(NamedTuple):
     """Answers by number: names sorted, and for each answer the places of its user, systems and clip in them.
 
-    ``user``, ``left``, ``right``, ``choice`` and ``clip`` are (answers,); ``clips`` is empty and ``clip`` all 0 when the
-    answers name no clips.
+    ``user``, ``left``, ``right``, ``choice`` and ``clip`` are (answers,); ``clips`` is empty and ``clip`` all 0 when
+    the answers name no clips.
     """
 
     systems: list[str]
