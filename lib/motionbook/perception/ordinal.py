@@ -106,7 +106,13 @@ def _fit(votes, grade, weight, answers):
     cell = pair * answers + grade
     counts = np.bincount(cell, weight, len(plan.upper))
     sizes = np.bincount(np.abs(votes.choice), minlength=answers // 2 + 1) if answers > 2 else np.zeros(2)
-    fit = fit_counts(plan, counts[None], start_of(sizes, count, answers))
+    try:
+        fit = fit_counts(plan, counts[None], start_of(sizes, count, answers))
+    except (np.linalg.LinAlgError, RuntimeError) as error:
+        raise ValueError(
+            f"the {len(grade)} answers do not determine scores, thresholds and side at once ({error}); collect more, "
+            "or show every pair both ways round"
+        ) from error
     people = len(votes.users)
     table = sparse.csr_matrix((weight, (votes.user, cell)), shape=(people, len(counts)))
     inverse = fit.inverse[0]
@@ -119,7 +125,7 @@ def _result(votes, fit, covariance, plan) -> OrdinalFit:
     import pandas as pd
 
     count = plan.systems
-    values, sd = fit.parameters[0], np.sqrt(np.diag(covariance))
+    values, sd = fit.parameters[0], np.sqrt(np.diag(covariance).clip(min=0.0))
     scores = pd.DataFrame(
         {"elo": CENTRE + SCALE * values[:count], "sd": SCALE * sd[:count]}, index=pd.Index(votes.systems, name="system")
     )

@@ -20,12 +20,28 @@ class Plan(NamedTuple):
     sd_of_one: float
 
 
-def _quantiles(power, alpha, comparisons) -> float:
+def _quantiles(raters, power, alpha, comparisons):
+    """Standard deviations that a difference must measure to be found with that many raters (t tests)."""
     from scipy import stats
 
-    if not 0 < alpha < 1 or not alpha < power < 1 or comparisons < 1:
+    if not 0 < alpha < power < 1 or comparisons < 1:
         raise ValueError(f"expected 0 < alpha < power < 1 and comparisons from 1, got {alpha}, {power}, {comparisons}")
-    return stats.norm.isf(alpha / comparisons / 2) + stats.norm.ppf(power)
+    degrees = np.maximum(np.asarray(raters, dtype=np.float64), 2) - 1
+    return stats.t.isf(alpha / comparisons / 2, degrees) + stats.t.ppf(power, degrees)
+
+
+def _enough(ratio, power, alpha, comparisons) -> float:
+    """Least number of raters for a difference of ``1 / ratio`` standard deviations of one rater; at least two."""
+    if not np.isfinite(ratio):
+        return np.inf
+    # fewer raters have wider quantiles, so the number rises from a great many's to where it stays
+    raters = needed = max(2.0, np.ceil((_quantiles(1e9, power, alpha, comparisons) * ratio) ** 2))
+    for _ in range(100):
+        needed = max(2.0, np.ceil((_quantiles(raters, power, alpha, comparisons) * ratio) ** 2))
+        if needed <= raters:
+            break
+        raters = raters + 1 if needed < 2 * raters else 2 * raters
+    return raters
 
 
 def raters_needed(
@@ -62,7 +78,7 @@ def raters_needed(
     for name in (a, b):
         if name not in elo.index:
             raise KeyError(f"no system {name!r}; the scores are of {', '.join(elo.index)}")
-    total = _quantiles(power, alpha, comparisons)
+    _quantiles(2, power, alpha, comparisons)
     limit, covariance = expected_fit(
         elo, answers_each=answers_each, thresholds=thresholds, model=model, weights=weights
     )
@@ -71,7 +87,7 @@ def raters_needed(
     sd = float(np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]))
     if difference == 0:
         raise ValueError(f"{a} and {b} have the same score, which no number of raters tells apart")
-    return Plan(int(np.ceil((total * sd / difference) ** 2)), difference, sd)
+    return Plan(int(_enough(sd / abs(difference), power, alpha, comparisons)), difference, sd)
 
 
 def expected_fit(elo, *, answers_each: int = 16, thresholds=THRESHOLDS, model: str = "weighted", weights=WEIGHTS):
@@ -127,13 +143,14 @@ def raters_from_answers(
     found = sandwich(answers, weights=weights, pseudo=pseudo)
     order = np.argsort(-found.elo, kind="stable")
     pairs = [(i, j) for n, i in enumerate(order) for j in order[n + 1 :]]
-    total = _quantiles(power, alpha, comparisons or len(pairs))
+    shared = comparisons or len(pairs)
+    total = _quantiles(found.units, power, alpha, shared)
     rows = {}
     for i, j in pairs:
-        variance = found.covariance[i, i] + found.covariance[j, j] - 2 * found.covariance[i, j]
+        variance = max(0.0, found.covariance[i, i] + found.covariance[j, j] - 2 * found.covariance[i, j])
         gap = found.elo[i] - found.elo[j] if difference is None else difference
         sd = np.sqrt(variance * found.units)
-        need = np.ceil((total * sd / gap) ** 2) if gap else np.inf
+        need = _enough(sd / abs(gap) if gap else np.inf, power, alpha, shared)
         rows[f"{found.systems[i]} - {found.systems[j]}"] = (gap, sd, need, total * np.sqrt(variance))
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["difference", "sd_of_one", "raters", "detectable"])
     return frame.rename_axis("pair")

@@ -181,7 +181,7 @@ def ranking_report(
     scores = elo.assign(
         sd=resampled.std(ddof=1), low=low, high=high, win_rate_sd=rates.std(ddof=1), **ranks(elo.elo, pairs)
     )[["elo", "sd", "low", "high", "win_rate", "win_rate_sd", "appearances", "classes", "rank_best", "rank_worst"]]
-    ordinal, terms = _models(scored, scores, weights, pseudo)
+    ordinal, terms, missing = _models(scored, scores, weights, pseudo)
     fit = goodness_of_fit(scored, weights=weights) if not pseudo else None
     settings = {
         "weights of grades": ", ".join(f"{size}: {weight:g}" for size, weight in sorted(weights.items())),
@@ -195,6 +195,7 @@ def ranking_report(
         "answers": len(votes.user),
         "systems": len(votes.systems),
         "clips": len(votes.clips),
+        **{f"left out: {name}": reason for name, reason in missing.items()},
     }
     return RankingReport(
         pd.DataFrame({"value": settings}),
@@ -272,24 +273,31 @@ def _with_malformed(flow, people, answers, dropped):
 
 
 def _models(scored, scores, weights, pseudo):
-    """Scores by model and the terms of those that have any; models that a scale or a study rules out are left out."""
+    """Scores by model, the terms of those that have any, and why models are missing."""
     import pandas as pd
 
-    by_model, terms = {"weighted": scores[["elo", "sd"]]}, {}
-    grades = set(scored.choice.abs())
-    if not pseudo:
-        position = fit_position(scored, weights=weights)
-        by_model["weighted, with side"], terms["weighted, with side"] = position.scores, position.terms
-        if grades == set(weights):
-            ordinal = fit_ordinal(scored, weights=weights)
-            by_model["ordinal"], terms["ordinal"] = ordinal.scores, ordinal.terms
-        if 0 in grades:
-            davidson = fit_davidson(scored, weights=weights)
-            by_model["Davidson"] = davidson.scores
-            values = pd.Series({"left_bias": davidson.left_bias, "tie": davidson.tie})
-            terms["Davidson"] = pd.DataFrame({"value": values, "elo": SCALE * values}).rename_axis("term")
+    by_model, terms, missing = {"weighted": scores[["elo", "sd"]]}, {}, {}
+    fits = {"weighted, with side": fit_position, "ordinal": fit_ordinal, "Davidson": fit_davidson}
+    if 0 not in weights:
+        del fits["Davidson"]
+    for name, fit in fits.items():
+        if pseudo:
+            missing[name] = "no pseudo-count there"
+            continue
+        try:
+            found = fit(scored, weights=weights)
+        except ValueError as error:
+            # the scores stand without it, and the settings say that and why
+            missing[name] = str(error)
+            continue
+        by_model[name] = found.scores
+        if name == "Davidson":
+            values = pd.Series({"left_bias": found.left_bias, "tie": found.tie})
+            terms[name] = pd.DataFrame({"value": values, "elo": SCALE * values}).rename_axis("term")
+        else:
+            terms[name] = found.terms
     frame = pd.concat(by_model, axis=1).loc[scores.index].dropna(axis=1, how="all")
-    return frame, pd.concat(terms, names=["model", "term"]) if terms else pd.DataFrame()
+    return frame, pd.concat(terms, names=["model", "term"]) if terms else pd.DataFrame(), missing
 
 
 def _spreads(scored, resampled, resamples, seed, weights, pseudo):

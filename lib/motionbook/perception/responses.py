@@ -98,13 +98,13 @@ def _table(path):
 
 
 def _named(path, frame, columns):
+    written = ", ".join(map(str, frame.columns))
     for name in (*COLUMNS, "responseCount", "clip"):
         given = (columns[name],) if name in columns else PLAIN.get(name, (name,))
         found = next((word for word in given if word in frame), None)
         if found is None and (name in COLUMNS or name in columns):
             raise ValueError(
-                f"{path}: no column {given[0]}; it has {', '.join(map(str, frame.columns))}; columns={{{name!r}: "
-                "...} says which one it is"
+                f"{path}: no column {given[0]}; it has {written}; columns={{{name!r}: ...}} says which one it is"
             )
         if found is not None and found != name:
             frame = frame.drop(columns=name, errors="ignore").rename(columns={found: name})
