@@ -67,7 +67,7 @@ def corrected(anova, correction: str = "GG", alpha: float = 0.05):
     if correction not in CORRECTIONS:
         raise ValueError(f"correction: expected one of {', '.join(CORRECTIONS)}, got {correction!r}")
     kind = "HF" if correction == "HF" else "GG"
-    possible = anova.eps_GG.notna().to_numpy()
+    possible = anova.eps_GG.notna().to_numpy(copy=True)
     if correction == "mauchly":
         # with too few subjects there is no test; the correction is then the safe side
         possible &= ~(anova.W_p.to_numpy() >= alpha)

@@ -12,11 +12,11 @@ from motionbook.perception.friedman import durbin_conover, friedman
 from motionbook.perception.opinion import join_stimuli, mos, read_ratings, scale_of
 from motionbook.perception.posthoc import pairwise
 from motionbook.perception.screening import (
-    observer_model,
     panels,
     rater_table,
     remove_bias,
     screen_bt500,
+    try_observer_model,
     without,
 )
 
@@ -130,15 +130,18 @@ def score_table(ratings):
     -------
     pandas.DataFrame
         By stimulus: ``n``, ``mos``, ``sd``, ``ci95`` (Student's t), ``ci95_normal``; ``mos_bt500`` (after BT.500's
-        rejections), ``mos_p913`` (biases removed), ``mos_p910`` and ``ci95_p910`` (observer model).
+        rejections), ``mos_p913`` (biases removed), ``mos_p910`` and ``ci95_p910`` (observer model; NaN where it has no
+        solution, see ``rater_table``).
     """
     frame = mos(ratings)
     frame["ci95_normal"] = mos(ratings, interval="normal").ci95
     verdict = screen_bt500(ratings)
     frame["mos_bt500"] = mos(without(ratings, verdict.index[verdict.rejected])).mos
     frame["mos_p913"] = mos(remove_bias(ratings)[0]).mos
-    model = observer_model(ratings).stimuli
-    frame["mos_p910"], frame["ci95_p910"] = model.mos, model.ci95
+    model, _ = try_observer_model(ratings)
+    frame["mos_p910"], frame["ci95_p910"] = (
+        (np.nan, np.nan) if model is None else (model.stimuli.mos, model.stimuli.ci95)
+    )
     return frame
 
 
@@ -148,29 +151,33 @@ def agreement_table(ratings):
     Returns
     -------
     pandas.DataFrame
-        By ``panel`` and ``measure``: ``value``, ``low``, ``high`` (95 %; none for alpha), ``stimuli``, ``raters``. The
-        intraclass correlations leave out people who rated fewer stimuli than others of their panel, and are absent
-        where no two stimuli were rated by all the rest; alpha takes everybody.
+        By ``panel`` and ``measure``: ``value``, ``low``, ``high`` (95 %; none for alpha), ``stimuli``, ``raters``, and
+        a ``note`` where there is no value. The intraclass correlations leave out people who rated fewer stimuli than
+        others of their panel; alpha takes everybody.
     """
     import pandas as pd
 
     rows = []
     for number, panel in enumerate(panels(ratings), start=1):
-        people, items = panel.participant.nunique(), panel.stimulus.nunique()
+        size = {"panel": number, "stimuli": panel.stimulus.nunique(), "raters": panel.participant.nunique(), "note": ""}
         counts = panel.groupby("participant").score.count()
         full = panel[panel.participant.isin(counts.index[counts == counts.max()])]
-        sizes = full.groupby("stimulus").score.count()
-        if full.participant.nunique() > 1 and (sizes == full.participant.nunique()).sum() > 1:
+        try:
             forms = icc(full)
-            for form in ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"):
-                row = forms.loc[form]
-                size = (forms.attrs["stimuli"], forms.attrs["raters"])
-                rows.append((number, form, row.icc, row.low, row.high, *size))
+            size_full = {**size, "stimuli": forms.attrs["stimuli"], "raters": forms.attrs["raters"]}
+            for form, row in forms.iterrows():
+                rows.append({**size_full, "measure": form, "value": row.icc, "low": row.low, "high": row.high})
+        except ValueError as error:
+            rows.append({**size, "measure": "ICC", "note": str(error)})
         for level in ("nominal", "ordinal", "interval"):
-            value = krippendorff_alpha(panel, level)
-            rows.append((number, f"Krippendorff's alpha, {level}", value, np.nan, np.nan, items, people))
-    names = ["panel", "measure", "value", "low", "high", "stimuli", "raters"]
-    return pd.DataFrame(rows, columns=names).set_index(["panel", "measure"])
+            name = f"Krippendorff's alpha, {level}"
+            try:
+                rows.append({**size, "measure": name, "value": krippendorff_alpha(panel, level)})
+            except ValueError as error:
+                rows.append({**size, "measure": name, "note": str(error)})
+    names = ["panel", "measure", "value", "low", "high", "stimuli", "raters", "note"]
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.astype({"value": float, "low": float, "high": float}).set_index(["panel", "measure"])
 
 
 def pilot_table(ratings):
@@ -216,7 +223,10 @@ def _facts(table, raters, anovas):
         "scores per stimulus": _span(per_stimulus),
         "rejected by BT.500": _listed(raters.index[raters.rejected]),
         "scale turned round": _listed(raters.index[raters.inverted]),
+        "no relation to the others": _listed(raters.index[raters.unrelated]),
     }
+    if raters.attrs["observer_model"]:
+        facts["observer model (P.910)"] = f"not estimated: {raters.attrs['observer_model']}"
     for kind, anova in anovas.items():
         facts[f"people in the analysis, {kind}"] = anova.attrs["n"]
         facts[f"left out of it, {kind}"] = _listed(anova.attrs["dropped"])
