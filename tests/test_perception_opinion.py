@@ -10,6 +10,7 @@ from motionbook.perception import (
     combine_ratings,
     mos,
     observer_model,
+    participants_table,
     rater_table,
     rating_report,
     read_ratings,
@@ -255,6 +256,9 @@ def test_the_simulated_study_has_the_papers_design():
     sizes = study.groupby("participant").size()
     assert (sizes == 125).sum() == 47 and sizes.min() < 125 and study.stimulus.nunique() == 250
     people = study.groupby("participant").first()
+    facts = participants_table(read_ratings(study))
+    assert facts["count"]["stimuli per participant"] == 125 and facts["share"]["female"] == "35.4%"
+    assert facts["count"]["stimuli of the test set"] == 5 and facts["count"]["ratings per stimulus"] == 24
     assert (people.gender == "F").sum() == 17 and (people.motion == "walk").sum() == 24
     train = study[study.split == "train"]
     assert train.stimulus.nunique() == 240 and study[study.split == "test"].stimulus.nunique() == 10

@@ -12,7 +12,13 @@ from motionbook.perception.ordinal import fit_davidson, fit_ordinal, fit_positio
 from motionbook.perception.planner import plan_curve, raters_from_answers, raters_needed, simulated_power
 from motionbook.perception.posthoc import adjust_p, marginal_means, pairwise, simple_effects, tukey_unpaired
 from motionbook.perception.ranking import RankingReport, pair_table, ranking_report
-from motionbook.perception.ratings_report import agreement_table, pilot_table, rating_report, score_table
+from motionbook.perception.ratings_report import (
+    agreement_table,
+    participants_table,
+    pilot_table,
+    rating_report,
+    score_table,
+)
 from motionbook.perception.responses import exclude, malformed_rows, read_responses
 from motionbook.perception.sandwich import goodness_of_fit
 from motionbook.perception.scales import Scale, options_scale, slider_scale
@@ -49,6 +55,7 @@ __all__ = [
     "pair_differences",
     "pair_table",
     "pairwise",
+    "participants_table",
     "pearson_interval",
     "pilot_table",
     "plan_curve",

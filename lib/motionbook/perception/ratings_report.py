@@ -180,6 +180,35 @@ def agreement_table(ratings):
     return frame.astype({"value": float, "low": float, "high": float}).set_index(["panel", "measure"])
 
 
+def participants_table(ratings):
+    """Who took part, by the names of 4DHumanQA's section V: ``count`` and ``share`` of the people where that is meant.
+
+    What the ratings do not tell, such as ages, is left out.
+
+    Parameters
+    ----------
+    ratings : data frame
+        ``participant``, ``stimulus``, ``score`` and, where known, ``gender`` ("F", "M") and ``split``.
+    """
+    import pandas as pd
+
+    people = ratings.groupby("participant").first()
+    rows = {"participants": (len(people), "")}
+    if "gender" in people:
+        for name, letter in (("female", "F"), ("male", "M")):
+            count = int((people.gender == letter).sum())
+            rows[name] = (count, f"{100 * count / len(people):.1f}%")
+    rows["stimuli per participant"] = (int(ratings.groupby("participant").size().median()), "")
+    if "split" in ratings:
+        for split, name in (("train", "training and validation"), ("test", "test")):
+            each = (ratings.split == split).groupby(ratings.participant).sum()
+            rows[f"stimuli of the {name} set"] = (int(each.median()), "")
+    rows["ratings per stimulus"] = (int(ratings.groupby("stimulus").score.count().median()), "")
+    scale = scale_of(ratings)
+    rows["points of the scale"] = (int(scale.high - scale.low + 1), "")
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["count", "share"]).rename_axis("fact")
+
+
 def pilot_table(ratings):
     """Friedman's test of each distortion type of a pilot, in the layout of 4DHumanQA's section V-C.
 
