@@ -8,6 +8,7 @@ from pathlib import Path
 
 from motionbook import __version__
 from motionbook.budgets import BUDGETS
+from motionbook.study_commands import add_study
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -80,6 +81,8 @@ def _parser() -> argparse.ArgumentParser:
 
     data = commands.add_parser("data", help="data sets and weights: what there is, fetch, verify")
     _data_parser(data.add_subparsers(required=True, metavar="action"))
+
+    add_study(commands)
 
     sync = commands.add_parser("notebooks", help="write the .ipynb of every chapter from its .py source")
     sync.add_argument("--check", action="store_true", help="only say which differ; exit 1 if any does")

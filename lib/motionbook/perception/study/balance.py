@@ -102,11 +102,15 @@ def balance_text(plan: dict) -> str:
                      f"{places['most of one clip'].max()} times")  # fmt: skip
     else:
         rated = tables["stimuli"].rated
-        lines += [f"each of {len(rated)} stimuli: {_range(rated)} ratings; each of {len(clips)} sources: {_range(clips)}"]
+        lines += [
+            f"each of {len(rated)} stimuli: {_range(rated)} ratings; each of {len(clips)} sources: {_range(clips)}"
+        ]
         lines += [f"longest run of one source: {places['longest run of one clip'].max()}"]
         if (places.group != "").any():
             lines.append("; ".join(f"group {name}: {n} places" for name, n in places.group.value_counts().items()))
-    lines.append(f"attention checks: first at trial {_range(places['first check'])}, last at {_range(places['last check'])}")
+    lines.append(
+        f"attention checks: first at trial {_range(places['first check'])}, last at {_range(places['last check'])}"
+    )
     return "\n".join(lines)
 
 

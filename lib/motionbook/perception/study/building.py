@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from motionbook.perception.study.design import pair_plan, rating_plan
-from motionbook.perception.study.site import PageSettings, write_site
+from motionbook.perception.study.site import SETTINGS, PageSettings, write_site
 from motionbook.perception.study.stimuli import find_pairs, find_ratings, groups_of
-from motionbook.perception.study.videos import Look, make_videos
+from motionbook.perception.study.videos import LOOK, Look, make_videos
 
 DESIGNS = ("pairs", "dsis")
 
@@ -115,8 +115,8 @@ def build_study(
     out: str | Path,
     design: str = "pairs",
     *,
-    look: Look = Look(),
-    settings: PageSettings = PageSettings(),
+    look: Look = LOOK,
+    settings: PageSettings = SETTINGS,
     single: bool = False,
     jobs: int | None = None,
     **options,

@@ -172,7 +172,12 @@ class _Handler(BaseHTTPRequestHandler):
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
         headers = {"Content-Type": kind, "Content-Length": str(len(body)), "Access-Control-Allow-Origin": "*"}
-        for name, value in {**headers, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **more}.items():
+        for name, value in {
+            **headers,
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            **more,
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
@@ -181,7 +186,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_OPTIONS(self):
         """Leave for pages of other origins to send."""
         allowed = {"Access-Control-Allow-Methods": "GET, POST, OPTIONS", "Access-Control-Allow-Headers": "Content-Type"}
-        self._reply(204, b"", **allowed, **{"Access-Control-Max-Age": "600", "Access-Control-Allow-Private-Network": "true"})
+        self._reply(
+            204, b"", **allowed, **{"Access-Control-Max-Age": "600", "Access-Control-Allow-Private-Network": "true"}
+        )
 
     def do_POST(self):
         """Answers in, acknowledgement out."""

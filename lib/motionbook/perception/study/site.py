@@ -22,16 +22,21 @@ RESUME = ("resume", "ask", "block")
 class PageSettings:
     """What the people who run a study decide.
 
-    title, contact : shown to those who take part; consent_version : stored with every answer; consent : own text by
-    language, blank lines between paragraphs (a general one without it); minutes : how long it takes, in the consent;
-    languages : offered; endpoint : address that answers are sent to ("" for download only); reserve : ask the endpoint
-    for a place in the plan; resume : after a reload go on ("resume"), ask whether to go on or begin again ("ask") or
-    end ("block"); days : after which an unfinished log is dropped; least_watched : share of the films that must be
-    seen; replays : allowed before an answer (None for any); age : "band" or "years".
+    title, contact : shown to those who take part; contact is an address, without one whoever gave the link is named
+    consent, consent_version : own text by language, with blank lines between paragraphs (a general one without it);
+        its version is stored with every answer
+    minutes : how long it takes, in the consent
+    languages : offered
+    endpoint, reserve : address that answers are sent to, "" for download only; whether to ask it for a place
+    resume : after a reload go on ("resume"), ask whether to begin again ("ask"), or end ("block")
+    days : after which an unfinished log is dropped
+    least_watched, replays : share of the films to be seen before an answer; how often they may be seen again, None
+        for any number
+    age, age_bands : "band" or "years"
     """
 
     title: str = "Motion study"
-    contact: str = "the people who gave you the link"
+    contact: str = ""
     consent_version: str = "1"
     consent: dict = field(default_factory=dict)
     minutes: int = 10
@@ -57,6 +62,9 @@ class PageSettings:
             raise ValueError(f"least_watched: expected a share from 0 to 1, got {self.least_watched}")
         if self.endpoint and not self.endpoint.startswith(("http://", "https://", "/")):
             raise ValueError(f"endpoint: expected an http(s) address, got {self.endpoint!r}")
+
+
+SETTINGS = PageSettings()
 
 
 def strings() -> dict:
@@ -107,7 +115,9 @@ def write_site(
     if single:
         shutil.rmtree(folder / "assets", ignore_errors=True)
         styles = f"<style>{style}</style>"
-        scripts = "\n".join("<script>" + text.replace("</script", "<\\/script") + "</script>" for text in texts.values())
+        scripts = "\n".join(
+            "<script>" + text.replace("</script", "<\\/script") + "</script>" for text in texts.values()
+        )
     else:
         shutil.rmtree(folder / "assets", ignore_errors=True)
         for name, text in {**texts, "study.css": style}.items():

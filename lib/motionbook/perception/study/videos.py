@@ -44,12 +44,15 @@ class Look(NamedTuple):
     formats: tuple[str, ...] = ("webm", "mp4")
 
 
+LOOK = Look()
+
+
 class _Scene(NamedTuple):
     view: drawing.View
     floor: tuple[float, float, float]
 
 
-def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = Look(), *, jobs: int | None = None) -> dict:
+def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = LOOK, *, jobs: int | None = None) -> dict:
     """Films of all stimuli in a folder: by stimulus ``formats`` -> file name, and ``seconds``; unused films go.
 
     Videos given ready are taken as they are. Clips that share a scene share the camera and the floor.
@@ -127,7 +130,7 @@ def _scene(clips, look: Look) -> _Scene:
     return _Scene(view, (float(middle[0]), float(middle[2]), radius))
 
 
-def film_frames(clip, look: Look = Look(), scene: _Scene | None = None):
+def film_frames(clip, look: Look = LOOK, scene: _Scene | None = None):
     """Frames of a clip's film one by one, each (height, width, 3) uint8."""
     scene = _scene([clip], look) if scene is None else scene
     body = drawing.body_of(clip.skeleton, clip.translations)

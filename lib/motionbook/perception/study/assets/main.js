@@ -33,6 +33,7 @@
     return crypto.getRandomValues(new Uint32Array(1))[0] % people;
   }
 
+  const contact = () => config.contact || text("contact_default");
   const page = (build) => ({ type: study.PageOfText, build });
   const rated = (trial) => trial.count !== null && trial.count !== undefined;
 
@@ -64,7 +65,7 @@
     return page(() => {
       const box = element("input", { type: "checkbox", id: "agree" });
       const own = config.consent[document.documentElement.lang];
-      const said = own ?? text("consent_text", { minutes: config.minutes, contact: config.contact });
+      const said = own ?? text("consent_text", { minutes: config.minutes, contact: contact() });
       return {
         title: text("consent_title"),
         kind: "consent",
@@ -194,7 +195,7 @@
     showEnd = () => {
       const { waiting, refused } = queue.counts();
       const state = !config.endpoint ? "end_download" : waiting ? "end_waiting" : refused ? "end_refused" : "end_sent";
-      fate.textContent = text(state, { waiting, contact: config.contact });
+      fate.textContent = text(state, { waiting, contact: contact() });
       fate.dataset.state = state;
     };
     showEnd();
