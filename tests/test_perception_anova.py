@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from motionbook.perception import corrected, distortion_anovas, mixed_anova, table1
+from motionbook.perception import corrected, distortion_anovas, mixed_anova, published_rows, table1
 from motionbook.perception.anova import mauchly, within_contrasts
 from motionbook.perception.designs import read_design, subsets
 from motionbook.synthesis.rating_panel import impairment_study
@@ -220,6 +220,8 @@ def test_table_one_has_the_papers_degrees_of_freedom_and_layout(anovas):
     strengths = [f"{kind}: Strength" for kind in ("Foot Glide", "Moonwalking", "Temporal Twist")]
     assert (table.loc[strengths, "correction"] == "F*").all() and (table.loc[strengths, "p-value"] < 1e-3).all()
     assert keep[0] in table.index and (table["p-value"].drop(keep) < 0.05).all()
+    # every published row has a row of ours by the same name
+    assert set(published_rows().index) <= set(table1(anovas, every=True).index)
     assert table.attrs["tests"] == 6 * 31 and len(table1(anovas, every=True)) == 186
     assert (table["p Holm"] >= table["p FDR"] - 1e-15).all() and (table["p FDR"] >= table["p-value"] - 1e-15).all()
 

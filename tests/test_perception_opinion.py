@@ -11,6 +11,7 @@ from motionbook.perception import (
     mos,
     observer_model,
     participants_table,
+    pilot_table,
     rater_table,
     rating_report,
     read_ratings,
@@ -29,7 +30,7 @@ from motionbook.perception.opinion import (
     scale_of,
 )
 from motionbook.perception.screening import panels, rater_correlation, without
-from motionbook.synthesis.rating_panel import impairment_study
+from motionbook.synthesis.rating_panel import impairment_study, pilot_study
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +104,38 @@ def test_the_inverted_rater_passes_bt500_and_shows_in_the_correlation(ratings, o
     assert not ours.rejected["p41"] and ours.index[ours.inverted].tolist() == ["p41"]
     assert set(ours.index[ours.unrelated]) == {"p12", "p31"}
     assert ours.inconsistency.nlargest(3).index.tolist() == ["p41", "p31", "p12"]
+
+
+def test_correlation_with_others_leaves_out_ones_own_scores():
+    scores = np.random.default_rng(3).uniform(1, 5, (20, 4))
+    ours = rater_correlation(long_ratings(pd.DataFrame(scores, index=[f"{i:02d}" for i in range(20)])))
+    expected = [np.corrcoef(scores[:, i], np.delete(scores, i, 1).mean(1))[0, 1] for i in range(4)]
+    np.testing.assert_allclose(ours.with_others, expected, rtol=1e-10)
+    np.testing.assert_allclose(ours.with_mos, [np.corrcoef(scores[:, i], scores.mean(1))[0, 1] for i in range(4)])
+
+
+def test_figures_carry_the_marks_of_the_table():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from motionbook.report.rating_figures import pilot_figure, raters_figure, stars, strength_figure
+
+    assert [stars(p) for p in (0.0009, 0.009, 0.049, 0.05)] == ["***", "**", "*", "n.s."]
+    study = impairment_study(16, seed=2, incomplete=0)
+    report = rating_report(
+        study[study.split == "train"], within="strength", between="motion", by="distortion", compare="strength"
+    )
+    figure = strength_figure(report.ratings, report.comparisons, pairs="all")
+    drawn = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert sorted(drawn) == sorted(stars(p) for p in report.comparisons.p_adjusted) and len(drawn) == 60
+    figure = strength_figure(report.ratings, report.comparisons)
+    assert sum(len(axes.texts) for axes in figure.axes) == 6 * 5
+    pilot = pilot_study(5, seed=0)
+    titles = [axes.texts[0].get_text() for axes in pilot_figure(pilot, pilot_table(pilot)[0]).axes]
+    assert len(titles) == 6 and all("Friedman" in title for title in titles)
+    raters_figure(report.raters)
+    plt.close("all")
 
 
 def test_published_scores_of_a_real_study(folder):

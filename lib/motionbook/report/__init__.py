@@ -13,6 +13,7 @@ from motionbook.report.provenance import (
     take_inputs,
 )
 from motionbook.report.ranking_figures import planner_figure, position_figure, ranking_figure, sensitivity_figure
+from motionbook.report.rating_figures import pilot_figure, raters_figure, strength_figure
 from motionbook.report.study_figures import bodies_figure, elo_figure, opinion_figure, scatter_figure
 from motionbook.report.tables import published_frame, show_table
 from motionbook.report.theme import PUBLISHED_COLOUR, SYSTEM_COLOURS, use_theme
@@ -30,11 +31,13 @@ __all__ = [
     "live_scene",
     "note_data",
     "opinion_figure",
+    "pilot_figure",
     "planner_figure",
     "player",
     "position_figure",
     "published_frame",
     "ranking_figure",
+    "raters_figure",
     "record_artefact",
     "save_csv",
     "save_figure",
@@ -44,6 +47,7 @@ __all__ = [
     "sentences",
     "show_table",
     "start_chapter",
+    "strength_figure",
     "take_inputs",
     "use_theme",
 ]

@@ -16,8 +16,8 @@ def stars(p: float) -> str:
 def strength_figure(ratings, comparisons, *, titles=None, pairs: str = "neighbours"):
     """Share of each answer and MOS by strength for every distortion, with marks of differences (4DHumanQA, Figure 5).
 
-    Bars are shares of answers; dots the mean over people of each person's mean, with its 95 % interval (Student's t), so
-    that somebody's many scores do not count as many people. Brackets join strengths and carry the mark of their
+    Bars are shares of answers; dots the mean over people of each person's mean, with its 95 % interval (Student's t),
+    so that somebody's many scores do not count as many people. Brackets join strengths and carry the mark of their
     difference; strengths further apart are told in words below the title.
 
     Parameters
@@ -65,6 +65,7 @@ def strength_figure(ratings, comparisons, *, titles=None, pairs: str = "neighbou
         )
         axes.set_title((titles or {}).get(kind, kind), pad=16 if pairs == "neighbours" else 6)
         axes.grid(visible=False)
+        axes.spines["left"].set_bounds(low, high)
         _brackets(axes, comparisons.loc[kind], place, high, reach, pairs)
     for axes in panels.flat[len(kinds) :]:
         axes.set_visible(False)
@@ -72,7 +73,6 @@ def strength_figure(ratings, comparisons, *, titles=None, pairs: str = "neighbou
         axes.set_xlabel("strength")
     for axes in panels[:, 0]:
         axes.set(ylabel="mean opinion score", ylim=(low, top), yticks=points)
-        axes.spines["left"].set_bounds(low, high)
     handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colours]
     names = _ANSWERS if len(points) == 5 else [f"{point:g}" for point in points]
     figure.legend(handles, names, loc="outside lower center", ncols=5, fontsize=7.5, title="share of answers (bars)")
@@ -160,13 +160,16 @@ def raters_figure(raters):
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.3))
     rejected, inverted = raters.rejected.astype(bool), raters.inverted.astype(bool)
+    passed = ~rejected & ~inverted
+    unrelated = raters.unrelated.astype(bool)
     ordered = raters.with_others.sort_values()
     place = {name: at for at, name in enumerate(ordered.index)}
     groups = (
-        ("others", ~rejected & ~inverted, "o", _QUIET),
+        ("others", passed & ~unrelated, "o", _QUIET),
+        ("no relation to the others", passed & unrelated, "^", CYCLE[0]),
         ("rejected by BT.500", rejected & ~inverted, "s", CYCLE[1]),
         ("scale turned round", inverted & ~rejected, "D", CYCLE[3]),
-        ("both", inverted & rejected, "X", CYCLE[4]),
+        ("rejected, scale turned round", inverted & rejected, "X", CYCLE[4]),
     )
     for label, mask, marker, colour in groups:
         if mask.any():
@@ -174,14 +177,16 @@ def raters_figure(raters):
             left.plot(chosen.bias, chosen.inconsistency, marker, color=colour, label=label, markersize=6)
             right.plot([place[n] for n in chosen.index], chosen.with_others, marker, color=colour, markersize=5)
             if label != "others":
-                for name, row in chosen.iterrows():
-                    spot = {"xytext": (-6, 0), "textcoords": "offset points", "size": 8, "ha": "right", "va": "center"}
-                    left.annotate(name, (row.bias, row.inconsistency), **spot)
-                    right.annotate(name, (place[name], row.with_others), **{**spot, "xytext": (7, 0), "ha": "left"})
+                spot = {"textcoords": "offset points", "size": 8, "va": "center"}
+                for turn, (name, row) in enumerate(chosen.sort_values("bias").iterrows()):
+                    # labels of two who lie close together go to either side
+                    side = {"xytext": (-7, 0), "ha": "right"} if turn % 2 == 0 else {"xytext": (7, 0), "ha": "left"}
+                    left.annotate(name, (row.bias, row.inconsistency), **spot, **side)
+                    right.annotate(name, (place[name], row.with_others), **spot, xytext=(7, 0), ha="left")
     left.axvline(0, color="#c6ccd3", linewidth=1, zorder=0)
     right.axhline(0, color="#c6ccd3", linewidth=1, zorder=0)
     left.set(xlabel="bias (points)", ylabel="inconsistency (points)", ylim=(0, None), title="P.910 observer model")
     right.set(xlabel="raters, in order", ylabel="correlation with the others", ylim=(-1.05, 1.05), title="Correlation")
     right.set_xticks([])
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
