@@ -216,15 +216,16 @@ def test_systems_without_a_score_are_named_with_the_way_out():
     # a pseudo-count joins pairs that were shown, and invents none
     with pytest.raises(ValueError, match="never meets"):
         fit_elo(answers, pseudo=0.5)
-    answers = answers.iloc[:3]
+    # X and Y met twice: the pseudo-count is one for the pair, not one for each time
+    answers = answers.iloc[[0, 0, 1, 2]]
     table = connectivity(answers)
     assert table.problem["X"] == "never loses" and table.problem["Y"] == "with Z never beats the others"
     assert table.group["Y"] == table.group["Z"] != table.group["X"]
     with pytest.raises(ValueError, match="X never loses; Y with Z never beats"):
         fit_elo(answers)
     padded = fit_elo(answers, pseudo=0.5).elo
-    # by hand, as a tree of pairs would be: X met Y once (4 : 0) and Z once (2 : 0), Y and Z are one apart in nothing
-    wins = np.array([[0, 4.5, 2.5], [0.5, 0, 1.5], [0.5, 1.5, 0]])
+    # X met Y twice (8 : 0) and Z once (2 : 0), and Y and Z tied once (1 : 1)
+    wins = np.array([[0, 8.5, 2.5], [0.5, 0, 1.5], [0.5, 1.5, 0]])
     np.testing.assert_allclose(padded[["X", "Y", "Z"]], elo_from_wins(wins), atol=1e-9)
     elo, _ = bootstrap_elo(answers, 50, pseudo=0.5)
     assert np.isfinite(elo).all(axis=None)

@@ -165,7 +165,7 @@ def test_deviance_agrees_with_r(answers, oracle):
 def test_the_robust_test_of_fit_holds_its_level_and_sees_a_misfit():
     rng = np.random.default_rng(2)
     strength = np.array([0.8, 0.2, -0.3, -0.7])
-    ps = []
+    ps, zs = [], []
     for _ in range(120):
         pair = np.array([rng.choice(4, 2, replace=False) for _ in range(600)])
         wins = rng.random(600) < 1 / (1 + np.exp(strength[pair[:, 1]] - strength[pair[:, 0]]))
@@ -173,8 +173,11 @@ def test_the_robust_test_of_fit_holds_its_level_and_sees_a_misfit():
             {"userID": np.arange(600) // 10, "left": pair[:, 0], "right": pair[:, 1], "choice": np.where(wins, -1, 1)}
         ).astype({"userID": str, "left": str, "right": str})
         # each answer thrice: the deviance triples, the robust test stays
-        ps.append(goodness_of_fit(pd.concat([frame] * 3)).summary)
+        fit = goodness_of_fit(pd.concat([frame] * 3))
+        ps.append(fit.summary)
+        zs.append(fit.pairs.z)
     ps = pd.DataFrame(ps)
+    np.testing.assert_allclose(pd.DataFrame(zs).std(), 1.0, atol=0.2)
     assert 0.4 < ps.robust_p.mean() < 0.6 and (ps.robust_p < 0.05).mean() < 0.12
     assert (ps.deviance > 7.81).mean() > 0.3
     # rock, paper, scissors beside one that loses to all

@@ -146,3 +146,24 @@ def test_the_report_counts_malformed_rows_and_uses_a_pseudo_count(tmp_path):
     # no fit statistics of answers that are partly made up
     assert report.fit.empty and report.residuals.empty and report.terms.empty
     assert report.settings.value["left out: ordinal"] == "no pseudo-count there"
+
+
+def test_figures_show_every_system_its_class_and_the_study_s_own_weights(report):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from motionbook.report import planner_figure, position_figure, ranking_figure, sensitivity_figure
+
+    axes = ranking_figure(report.scores, report.resampled).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(report.scores.index)
+    assert [text.get_text() for text in axes.texts] == [*report.scores.classes, "class"]
+    shares, pulls = position_figure(report.answers_by_side, report.terms).axes
+    assert sum(bar.get_height() for bar in shares.patches) == pytest.approx(100)
+    assert [label.get_text() for label in pulls.get_yticklabels()] == ["weighted, with side", "ordinal", "Davidson"]
+    panels = sensitivity_figure(report.weights).axes
+    assert [len(panel.lines) for panel in panels] == [6, 7]
+    lines = planner_figure(perception.plan_curve([20, 50]), 118).axes[0].lines
+    assert len(lines) == 3
+    plt.close("all")

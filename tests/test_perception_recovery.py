@@ -4,11 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from motionbook.perception.comparisons import THRESHOLDS, answer_chances, simulate_counts, simulated_answers
+from motionbook.perception.comparisons import (
+    THRESHOLDS,
+    answer_chances,
+    simulate_counts,
+    simulated_answers,
+    simulated_study,
+)
 from motionbook.perception.cumulative import ordered_pairs
 from motionbook.perception.ordinal import fit_ordinal
 from motionbook.perception.planner import fit_studies
 from motionbook.perception.recovery import recovery
+from motionbook.perception.responses import exclude
 from motionbook.perception.sandwich import sandwich
 
 TABLE_2 = pd.Series([1179.36, 1083.73, 1083.70, 913.38, 739.82], index=["GT", "NN", "SLERP-Q", "SLERP", "NOISE"])
@@ -67,6 +74,17 @@ def test_many_studies_at_once_are_each_study_alone():
         alone = fit.scores.elo.sort_index() if model == "ordinal" else fit.elo
         np.testing.assert_allclose(elo[1], alone, atol=1e-6)
         np.testing.assert_allclose(covariance[1], fit.covariance, rtol=1e-6, atol=1e-6)
+
+
+def test_a_simulated_study_runs_through_the_exclusions():
+    answers = simulated_study(TABLE_2, 118, 0)
+    scored, flow = exclude(answers)
+    assert flow.people.iloc[-1] == 118 < flow.people.iloc[0]
+    assert len(scored) == 118 * 16 and (answers.groupby("userID").size() == 20).all()
+    fit = fit_ordinal(scored)
+    assert (np.abs(fit.scores.elo - TABLE_2[fit.scores.index]) < 4 * fit.scores.sd).all()
+    # calibration shows the ends of the ranking
+    assert set(answers.left[answers.responseCount < 2]) == {"GT", "NOISE"}
 
 
 def test_a_simulated_study_is_the_same_for_the_same_seed():

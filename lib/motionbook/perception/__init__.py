@@ -3,7 +3,7 @@
 from motionbook.perception.agreement import icc, krippendorff_alpha, pearson_interval, spearman_exact
 from motionbook.perception.anova import mixed_anova
 from motionbook.perception.auditor import audit_anova_rows, audit_sphericity, published_rows
-from motionbook.perception.comparisons import simulated_answers
+from motionbook.perception.comparisons import simulated_answers, simulated_study
 from motionbook.perception.effects import corrected, distortion_anovas, table1
 from motionbook.perception.elo import bootstrap_elo, fit_elo, pair_differences
 from motionbook.perception.friedman import durbin_conover, friedman
@@ -74,6 +74,7 @@ __all__ = [
     "simple_effects",
     "simulated_answers",
     "simulated_power",
+    "simulated_study",
     "slider_scale",
     "spearman_exact",
     "table1",

@@ -72,6 +72,47 @@ def simulated_answers(elo, raters: int, seed: int, *, answers_each=16, threshold
     )
 
 
+def simulated_study(elo, participants: int, seed: int, *, thresholds=THRESHOLDS, left_bias=0.0, clips=50):
+    """Answers of a whole study in StayStill's form: calibration pairs, attention checks, people who leave, the rest.
+
+    The course of the study and its people are those of ``synthesis.raters.pairwise_study``; the answers to pairs come
+    from the five-level model at the given scores.
+
+    Parameters
+    ----------
+    elo : series by system
+        For StayStill's study, the scores of its Table 2.
+    participants : int
+        People whose answers pass the exclusions.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the columns of ``read_responses``.
+    """
+    import pandas as pd
+
+    from motionbook.synthesis.raters import pairwise_study
+
+    names = list(elo.index)
+    # the order of the scores only decides which pair is shown for calibration
+    level = np.tile(elo.to_numpy(dtype=np.float64) / SCALE, (clips, 1))
+    frame = pairwise_study(
+        pd.DataFrame(level, columns=names, index=[f"c{i + 1:02d}" for i in range(clips)]), participants, seed
+    )
+    rng = np.random.default_rng([seed, 0x57D1])
+    asked = frame.left.isin(names)
+    place = np.full((len(names), len(names)), -1)
+    pairs = ordered_pairs(len(names))
+    place[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
+    number = {name: i for i, name in enumerate(names)}
+    pair = place[frame.left[asked].map(number).to_numpy(int), frame.right[asked].map(number).to_numpy(int)]
+    chances = answer_chances(elo.to_numpy(), thresholds, left_bias)
+    grade = (rng.random(len(pair))[:, None] > np.cumsum(chances, axis=1)[pair][:, :-1]).sum(-1)
+    frame.loc[asked, "choice"] = grade - len(thresholds)
+    return frame
+
+
 def win_cells(systems: int, weights) -> np.ndarray:
     """What each cell (ordered pair, answer) adds to the weighted wins (cells, systems, systems)."""
     top = max(weights)
