@@ -196,6 +196,15 @@ def test_the_shape_of_a_sphere_is_one():
     assert np.isnan(mauchly(np.eye(4), 3)).all()
 
 
+@pytest.mark.parametrize("people", [2, 3, 5])
+def test_few_people_have_no_test_of_shape_but_an_analysis(people):
+    rng = np.random.default_rng(people)
+    rows = [(f"s{i}", t, rng.standard_normal()) for i in range(people) for t in range(6)]
+    ours = mixed_anova(pd.DataFrame(rows, columns=["s", "t", "y"]), "y", "s", "t").loc["t"]
+    assert np.isnan(ours.W_p) == (people < 6) and 0 < ours.p_GG <= 1 and 0 < ours.p_HF <= 1
+    assert 1 / 5 - 1e-12 <= ours.eps_GG <= 1
+
+
 def test_contrasts_are_orthonormal_and_complete():
     sizes = {"a": (1, 2), "b": (1, 2, 3), "c": (1, 2, 3, 4, 5)}
     every = np.hstack([within_contrasts(sizes, effect) for effect in subsets(sizes)])

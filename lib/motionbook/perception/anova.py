@@ -115,7 +115,9 @@ def _sphericity(error, dfe: int, cells: int) -> tuple:
         return (nan,) * 10
     w, w_p = mauchly(error, dfe, cells)
     greenhouse = np.trace(error) ** 2 / (wide * (error**2).sum())
-    huynh = ((dfe + 1) * wide * greenhouse - 2) / (wide * (dfe - wide * greenhouse))
+    below = dfe - wide * greenhouse
+    # error of a single direction leaves nothing to divide by; the epsilon is then beyond 1, which is cut
+    huynh = ((dfe + 1) * wide * greenhouse - 2) / (wide * below) if below > 1e-12 * dfe else np.inf
     return w, w_p, greenhouse, nan, nan, nan, huynh, nan, nan, nan
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motionbook.perception.agreement import pearson_interval
 from motionbook.perception.opinion import score_matrix
 
 
@@ -114,7 +115,7 @@ def observer_model(ratings, *, tolerance: float = 1e-10, steps: int = 5000) -> O
         taken += 1
         bias = ((filled - quality[:, None]) * given).sum(0) / per_person
         rest = (filled - quality[:, None] - bias) * given
-        spread = np.sqrt((rest**2).sum(0) / per_person - ((rest.sum(0) / per_person) ** 2))
+        spread = np.sqrt((rest**2).sum(0) / per_person)
         if (spread <= 1e-9).any():
             who = ", ".join(map(str, table.columns[spread <= 1e-9]))
             raise ValueError(
@@ -176,7 +177,7 @@ def rater_correlation(ratings):
     -------
     pandas.DataFrame
         By participant: ``with_mos`` (their own scores count in the means), ``with_others`` (means of all others),
-        ``inverted`` (the latter below 0, with a 95 % interval that does not hold 0). NaN for constant scores.
+        ``inverted`` (the latter's 95 % interval lies below 0), ``unrelated`` (it holds 0). NaN for constant scores.
     """
     import pandas as pd
 
@@ -186,15 +187,16 @@ def rater_correlation(ratings):
     filled = np.where(given, scores, 0.0)
     total, count = filled.sum(1), given.sum(1)
     own, others = np.full(len(table.columns), np.nan), np.full(len(table.columns), np.nan)
-    upper = np.full(len(table.columns), np.nan)
+    lower, upper = own.copy(), own.copy()
     for person in range(len(own)):
         mine = given[:, person] & (count > 1)
         x = scores[mine, person]
         own[person] = _pearson(x, total[mine] / count[mine])
         others[person] = _pearson(x, (total[mine] - x) / (count[mine] - 1))
         if mine.sum() > 3 and abs(others[person]) < 1:
-            upper[person] = np.tanh(np.arctanh(others[person]) + 1.96 / np.sqrt(mine.sum() - 3))
-    return pd.DataFrame({"with_mos": own, "with_others": others, "inverted": upper < 0}, index=table.columns)
+            lower[person], upper[person] = pearson_interval(others[person], int(mine.sum()))
+    columns = {"with_mos": own, "with_others": others, "inverted": upper < 0, "unrelated": (lower <= 0) & (upper >= 0)}
+    return pd.DataFrame(columns, index=table.columns)
 
 
 def rater_table(ratings):
@@ -204,13 +206,26 @@ def rater_table(ratings):
     -------
     pandas.DataFrame
         By participant: ``scores`` given, then the columns of ``screen_bt500``, ``observer_model`` and
-        ``rater_correlation``.
+        ``rater_correlation``. Where the observer model has no solution (few scores), its columns are NaN and
+        ``.attrs["observer_model"]`` tells why; else it is "".
     """
     counts = ratings.groupby("participant", sort=True).score.count().rename("scores")
-    frame = counts.to_frame().join(screen_bt500(ratings)).join(observer_model(ratings).people)
+    frame = counts.to_frame().join(screen_bt500(ratings))
+    model, reason = try_observer_model(ratings)
+    frame["bias"], frame["inconsistency"] = (
+        (np.nan, np.nan) if model is None else (model.people[n] for n in model.people)
+    )
     frame = frame.join(rater_correlation(ratings))
-    frame.attrs = {}
+    frame.attrs = {"observer_model": reason}
     return frame
+
+
+def try_observer_model(ratings) -> tuple[ObserverModel | None, str]:
+    """The observer model, or None and the reason why these ratings have none."""
+    try:
+        return observer_model(ratings), ""
+    except (ValueError, RuntimeError) as error:
+        return None, str(error)
 
 
 def _about(scores):
