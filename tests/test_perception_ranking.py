@@ -148,6 +148,13 @@ def test_the_report_counts_malformed_rows_and_uses_a_pseudo_count(tmp_path):
     assert report.settings.value["left out: ordinal"] == "no pseudo-count there"
 
 
+def test_too_few_resamples_to_tell_anything_apart_are_pointed_out():
+    answers = perception.simulated_answers(ELO, 60, 1)
+    with pytest.warns(UserWarning, match="100 resamples cannot tell any of 3 pairs .* resamples=119 is"):
+        assert not ranking_report(answers, resamples=100).pairs.apart.any()
+    assert ranking_report(answers, resamples=119).pairs.apart.any()
+
+
 def test_figures_show_every_system_its_class_and_the_study_s_own_weights(report):
     import matplotlib
 

@@ -1,5 +1,6 @@
 """From answers to a ranking that says no more than they do: classes, rank intervals, and everything a report shows."""
 
+import warnings
 from itertools import combinations
 from typing import NamedTuple
 
@@ -159,6 +160,8 @@ def ranking_report(
     pseudo : float
         As for ``fit_elo``; for answers that leave a system without a score.
     resamples, seed : int
+        With many systems more are needed, as p is at least 2 / (resamples + 1) before Holm's correction; a warning says
+        when no pair could be told apart.
     alpha, power : float
         Of the tests, and of the planner.
     """
@@ -177,6 +180,13 @@ def ranking_report(
     elo = fit_elo(scored, weights=weights, pseudo=pseudo)
     resampled, rates = bootstrap_elo(scored, resamples, seed, weights=weights, pseudo=pseudo)
     pairs = pair_table(elo.elo, resampled, alpha=alpha)
+    enough = int(np.ceil(2 * len(pairs) / alpha)) - 1
+    if len(resampled.dropna()) < enough:
+        warnings.warn(
+            f"{len(resampled.dropna())} resamples cannot tell any of {len(pairs)} pairs apart at {alpha:g} after "
+            f"Holm's correction; resamples={enough} is the least that can",
+            stacklevel=2,
+        )
     low, high = resampled.quantile(alpha / 2), resampled.quantile(1 - alpha / 2)
     scores = elo.assign(
         sd=resampled.std(ddof=1), low=low, high=high, win_rate_sd=rates.std(ddof=1), **ranks(elo.elo, pairs)
