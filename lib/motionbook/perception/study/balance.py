@@ -1,5 +1,6 @@
 """How even a plan is: how often every pair, side, system, clip or stimulus is shown."""
 
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -72,7 +73,7 @@ def _places(person: dict) -> dict:
     checks = [trial["count"] for trial in trials if trial["kind"] == "attention"]
     clips = [trial["clip"] for trial in trials if trial["kind"] == "scored"]
     run = longest = 1
-    for before, after in zip(clips, clips[1:], strict=False):
+    for before, after in itertools.pairwise(clips):
         run = run + 1 if before == after else 1
         longest = max(longest, run)
     return {

@@ -120,7 +120,7 @@
     const example = trial.kind === "training" && trial.expected !== undefined;
     const option = labels[options.indexOf(trial.expected)]?.[1];
     const question = trial.kind === "attention" ? text("attention", { option }) : text(`question_${plan.design}`);
-    const practice = trial.kind === "training" ? text("kind_training") : "";
+    const practice = ["training", "practice"].includes(trial.kind) ? text("kind_training") : "";
     return {
       type: study.TwoFilms,
       films: trial.videos.map((name) => films[name]),
