@@ -5,6 +5,7 @@ StayStill's Figure 7 shows such a page of the preference study, 4DHumanQA's Figu
 
 import io
 import json
+import subprocess
 import textwrap
 from pathlib import Path
 from typing import NamedTuple
@@ -147,13 +148,14 @@ def _drawn(folder: Path, place, slot: int, language: str):
 def last_frame(folder: str | Path, stimulus: str) -> np.ndarray:
     """Last frame of the film of a stimulus of a built study, (height, width, 3) uint8."""
     import imageio_ffmpeg
+    import matplotlib.pyplot as plt
 
-    frame, size = None, None
-    reader = imageio_ffmpeg.read_frames(str(film_path(folder, stimulus)))
-    size = next(reader)["size"]
-    for frame in reader:  # noqa: B007
-        pass
-    return np.frombuffer(frame, np.uint8).reshape(size[1], size[0], 3)
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-sseof", "-0.5", "-i", str(film_path(folder, stimulus))]
+    done = subprocess.run([*command, "-f", "image2pipe", "-c:v", "png", "-"], capture_output=True, check=False)
+    start = done.stdout.rfind(b"\x89PNG\r\n\x1a\n")
+    if start < 0:
+        raise RuntimeError(f"no frame of {stimulus} in {folder}: {done.stderr.decode(errors='replace').strip()}")
+    return np.rint(255 * plt.imread(io.BytesIO(done.stdout[start:]))[..., :3]).astype(np.uint8)
 
 
 def film_path(folder: str | Path, stimulus: str) -> Path:

@@ -20,7 +20,9 @@ from motionbook.perception.responses import ATTENTION
 
 REFERENCE = "reference"
 CHOICES = {"pairs": (-2, -1, 0, 1, 2), "dsis": (1, 2, 3, 4, 5)}
-# the published studies' own: the pair check is passed by a clear preference for the right
+# the ratings' direction, in the words that the reader of ratings understands: 1 imperceptible, 5 very annoying
+SCALE = "1..5, best 1"
+# the pair check is passed by a clear preference for the right, as in the published answers
 EXPECTED = {"pairs": 2, "dsis": 4}
 
 
@@ -236,7 +238,7 @@ def rating_plan(
         made.append({"group": group, "trials": first + _with_checks(ratings, tests, rng)})
     rule = f"people who do not give {EXPECTED['dsis']} in every attention check leave"
     plan = {"version": 1, "design": "dsis", "seed": seed, "rule": rule, "stimuli": stimuli}
-    return _finish(plan | {"direction": "1 imperceptible to 5 very annoying", "people": made})
+    return _finish(plan | {"scale": SCALE, "people": made})
 
 
 def _rating(kind: str, item: str, stimuli: dict, expected: int | None = None) -> dict:

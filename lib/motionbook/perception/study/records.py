@@ -8,7 +8,7 @@ from motionbook.perception.study.design import CHOICES
 
 # the first ten are StayStill's own
 _PAIRS = ("userID", "timestamp", "responseCount", "left", "right", "clip", "choice", "language", "gender", "age")
-_DSIS = ("item", "subject", "score", "source", "timestamp", "responseCount", "language", "gender", "age", "direction")
+_DSIS = ("item", "subject", "score", "source", "timestamp", "responseCount", "language", "gender", "age", "scale")
 _MORE = (
     "kind",
     "group",
@@ -93,7 +93,7 @@ def _unlike_trial(row: dict, plan: dict) -> str | None:
     if plan["design"] == "pairs":
         expected |= {"left": trial["left"], "right": trial["right"], "clip": trial["clip"]}
     else:
-        expected |= {"item": trial["right"], "source": trial["clip"], "direction": plan["direction"]}
+        expected |= {"item": trial["right"], "source": trial["clip"], "scale": plan["scale"]}
     wrong = [f"{name} {row[name]!r} for {value!r}" for name, value in expected.items() if row[name] != value]
     return f"trial {count} of place {slot} is another: {'; '.join(wrong)}" if wrong else None
 

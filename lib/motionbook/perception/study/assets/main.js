@@ -179,7 +179,7 @@
       kind: trial.kind,
       slot: state.slot,
       group: plan.people[state.slot].group,
-      direction: plan.direction,
+      scale: plan.scale,
       consent: `${state.consent?.version} ${state.consent?.time}`,
       plan: plan.hash,
       answerID: id,
