@@ -8,7 +8,7 @@ import threading
 import pytest
 from study_participant import LOOK, Participant, write_clips
 
-from motionbook.perception import exclude, read_responses
+from motionbook.perception import exclude, read_ratings, read_responses
 from motionbook.perception.study import (
     PageSettings,
     build_study,
@@ -201,3 +201,99 @@ def test_withdrawal_deletes_what_was_answered(clips, tmp_path, browser):
     person.sees("motionbookStudy.log.state.withdrawn")
     assert "p" + person.state()["participant"] == "p" and person.state()["rows"] == []
     assert "Ha abandonado" in browser.evaluate("document.querySelector('h1').textContent")
+
+
+def test_ratings_with_examples_practice_and_checks(tmp_path, browser):
+    sources = write_clips(tmp_path / "clips", systems=("GT",), clips=2) / "GT"
+    for path in sorted(sources.glob("*.bvh")):
+        for part in ("reference", "glide/1", "glide/2"):
+            (tmp_path / "dsis" / part).mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, tmp_path / "dsis" / part)
+    study = build_study(
+        tmp_path / "dsis", tmp_path / "site", "dsis", people=1, look=LOOK, training=2, practice=1, checks=1
+    )
+    visit(browser, study.page, "?lang=eu", (390, 844))
+    person = Participant(browser, study.plan, 0)
+    person.consent()
+    person.tell_about()
+    person.read_on()
+    person.watch()
+    assert browser.evaluate("[...document.querySelectorAll('input')].map((i) => i.checked)")[0], "the proposed score"
+    assert "Hautemanezina" in browser.evaluate("document.querySelector('.label').textContent")
+    person.answer_all()
+    csv, _ = person.files()
+    (tmp_path / "export.csv").write_text(csv)
+    merged = merge_exports([tmp_path / "export.csv"], tmp_path / "ratings.csv", plan=study.plan)
+    assert merged.unfinished == () and merged.failed_check == () and merged.rows == 4
+    table = read_ratings(tmp_path / "ratings.csv")
+    counts = {t["right"]: t["count"] for t in study.plan["people"][0]["trials"] if t["kind"] == "scored"}
+    for row in table.itertuples():
+        assert str(int(row.score)) == person.told[counts[row.stimulus]]
+    assert set(table.stimulus) == {"00_glide_1", "00_glide_2", "01_glide_1", "01_glide_2"}
+
+
+@pytest.mark.parametrize("policy", ["ask", "block"])
+def test_what_a_reload_means_is_decided_by_the_study(clips, tmp_path, browser, policy):
+    settings = PageSettings(resume=policy)
+    study = build_study(clips, tmp_path, people=1, look=LOOK, settings=settings, scored=2, training=0)
+    visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
+    person = Participant(browser, study.plan, 0)
+    person.consent()
+    person.tell_about()
+    person.read_on()
+    person.answer()
+    before = person.state()["participant"]
+    person.reload()
+    person.sees("document.querySelector('.page')")
+    if policy == "block":
+        person.press("Enter")
+        assert "cannot be continued" in browser.evaluate("document.querySelector('.page').textContent")
+        assert not person.has("button.main") and len(person.state()["rows"]) == 1
+        return
+    browser.evaluate("document.querySelector('.page button.plain').click()")
+    person.sees("document.querySelector('.page.consent') && motionbookStudy.log.state.rows.length === 0")
+    assert person.state()["participant"] != before, "who begins again is somebody new"
+
+
+def test_an_old_log_is_dropped_and_another_tab_is_not_written_over(clips, tmp_path, browser):
+    study = build(clips, tmp_path, scored=2)
+    visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
+    person = Participant(browser, study.plan, 0)
+    person.consent()
+    person.tell_about()
+    person.read_on()
+    person.watch()
+    key = f"motionbook-study:{study.plan['hash'][:16]}"
+    added = {"type": "trained", "place": 0, "time": "2026-01-01 00:00:00"}
+    browser.evaluate(
+        f"localStorage.setItem('{key}', JSON.stringify([...JSON.parse(localStorage.getItem('{key}')), {added}]))"
+    )
+    person.press("1")
+    browser.evaluate("window.before = true")
+    person.press("Enter")
+    person.sees("!window.before && document.querySelector('.trial')")
+    assert person.place() == 1, "this tab takes over what the other has done"
+    old = "2020-01-01 00:00:00"
+    browser.evaluate(
+        f"localStorage.setItem('{key}', JSON.stringify(JSON.parse(localStorage.getItem('{key}'))"
+        f".map((e) => ({{...e, time: '{old}'}}))))"
+    )
+    person.reload()
+    person.sees("document.querySelector('.page.consent')")
+    assert person.state()["trained"] == [] and person.state()["rows"] == []
+
+
+def test_refused_answers_are_shown_at_the_end_and_can_be_downloaded(clips, tmp_path, browser):
+    build(clips, tmp_path / "plan", scored=2, seed=1)
+    line = Line(tmp_path / "inbox", tmp_path / "plan")
+    study = build(clips, tmp_path / "site", line.address, scored=2, seed=1)
+    line.server.RequestHandlerClass.inboxes[study.plan["hash"]].plan = study.plan | {"hash": "another"}
+    visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
+    person = Participant(browser, study.plan, 0)
+    person.consent()
+    person.tell_about()
+    person.read_on()
+    person.answer_all()
+    person.sees("document.querySelector('.fate').dataset.state === 'end_refused'")
+    assert line.stored() == [] and len(person.files()[0].splitlines()) == 7
+    line.cut()

@@ -3,15 +3,21 @@
 import itertools
 import json
 import re
+import shutil
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from study_participant import write_clips
+from study_participant import LOOK, write_clips
 
+from motionbook.bvh import read_bvh, write_bvh
 from motionbook.perception.responses import ATTENTION
 from motionbook.perception.study import balance, balance_text, make_plan, pair_plan, plan_hash, rating_plan, read_plan
 from motionbook.perception.study.building import _natural
 from motionbook.perception.study.site import LANGUAGES, PageSettings, strings
+from motionbook.perception.study.stimuli import find_pairs
+from motionbook.perception.study.videos import make_videos
 
 SYSTEMS = ("GT", "NN", "NOISE", "SLERP", "SLERP-Q")
 CLIPS = tuple(f"{i:02d}" for i in range(50))
@@ -178,3 +184,35 @@ def test_settings_are_checked():
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             PageSettings(**wrong)
+
+
+def test_films_given_ready_are_taken_and_must_be_of_one_size(tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    clips = write_clips(tmp_path / "clips", clips=1)
+    files = find_pairs(clips).files
+    films = make_videos(files, tmp_path / "films", LOOK)
+    ready = tmp_path / "ready"
+    for name, film in films.items():
+        (ready / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tmp_path / "films" / film["files"]["webm"], ready / f"{name}.webm")
+    taken = make_videos(find_pairs(ready).files, tmp_path / "taken", LOOK)
+    assert {tuple(film["size"]) for film in taken.values()} == {(64, 48)}
+    large = make_videos(files[:1], tmp_path / "large", LOOK._replace(size=(80, 48)))
+    shutil.copy(tmp_path / "large" / large[files[0].name]["files"]["webm"], ready / f"{files[0].name}.webm")
+    with pytest.raises(ValueError, match="must be of one size"):
+        make_videos(find_pairs(ready).files, tmp_path / "taken", LOOK)
+    (ready / f"{files[0].name}.webm").unlink()
+    shutil.copy(files[0].path, ready / f"{files[0].name}.bvh")
+    with pytest.raises(ValueError, match="partly motion, partly videos"):
+        make_videos(find_pairs(ready).files, tmp_path / "taken", LOOK)
+
+
+def test_all_clips_of_a_scene_share_the_camera(tmp_path):
+    """One system walks off: the other's film must show it as small."""
+    pytest.importorskip("imageio_ffmpeg")
+    files = find_pairs(write_clips(tmp_path / "clips", clips=1)).files
+    alone = make_videos(files[:1], tmp_path / "alone", LOOK)[files[0].name]["files"]["webm"]
+    clip = read_bvh(files[1].path)
+    write_bvh(replace(clip, root_positions=clip.root_positions + np.array([3.0, 0.0, 0.0])), files[1].path)
+    beside = make_videos(files, tmp_path / "beside", LOOK)[files[0].name]["files"]["webm"]
+    assert alone != beside and (tmp_path / "alone" / alone).read_bytes() != (tmp_path / "beside" / beside).read_bytes()

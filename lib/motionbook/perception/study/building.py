@@ -133,4 +133,4 @@ def build_study(
     # all clips of a scene set its camera, so that a smaller plan shows them no larger
     files = tuple(stimulus for stimulus in files if stimulus.scene in scenes)
     films = make_videos(files, out / "videos", look, jobs=jobs)
-    return Study(write_site(out, plan, films, look.size, settings, single=single), plan, films)
+    return Study(write_site(out, plan, films, settings, single=single), plan, films)

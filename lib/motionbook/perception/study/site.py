@@ -72,9 +72,7 @@ def strings() -> dict:
     return json.loads((ASSETS / "strings.json").read_text(encoding="utf-8"))
 
 
-def write_site(
-    folder: Path, plan: dict, films: dict, size: tuple[int, int], settings: PageSettings, *, single: bool = False
-) -> Path:
+def write_site(folder: Path, plan: dict, films: dict, settings: PageSettings, *, single: bool = False) -> Path:
     """The page for a plan and its films (in ``folder/videos``); path of ``index.html``.
 
     Parameters
@@ -84,8 +82,6 @@ def write_site(
         From ``design``; kept as ``plan.json`` beside the page for the receiver and for merging.
     films : dict
         From ``videos.make_videos``.
-    size : (width, height)
-        Of one film in pixels.
     settings : PageSettings
     single : bool
         Everything, films included, in one file: for a demonstration.
@@ -96,6 +92,7 @@ def write_site(
     absent = sorted(shown - set(films))
     if absent:
         raise ValueError(f"films: none for {', '.join(absent[:5])} ({len(absent)} in all)")
+    size = films[min(shown)]["size"]
     script, facts = vendor.jspsych()
     data = {
         "config": _config(settings, size),

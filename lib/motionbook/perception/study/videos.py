@@ -5,7 +5,9 @@ The files are named by what they were made from, so a second build draws only wh
 
 import hashlib
 import json
+import re
 import shutil
+import subprocess
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -53,9 +55,10 @@ class _Scene(NamedTuple):
 
 
 def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = LOOK, *, jobs: int | None = None) -> dict:
-    """Films of all stimuli in a folder: by stimulus ``formats`` -> file name, and ``seconds``; unused films go.
+    """Films of all stimuli in a folder: by stimulus ``files`` (format -> name), ``size`` and ``seconds``.
 
-    Videos given ready are taken as they are. Clips that share a scene share the camera and the floor.
+    Videos given ready are taken as they are. Clips that share a scene share the camera and the floor. Films in the
+    folder that are no longer shown are removed.
 
     Raises
     ------
@@ -87,7 +90,12 @@ def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = LOOK, *,
 
 def _scene_films(stimuli: list[Stimulus], *, folder: Path, look: Look) -> dict:
     if stimuli[0].path.suffix.lower() in VIDEO:
-        return {stimulus.name: _taken(stimulus.path, folder) for stimulus in stimuli}
+        films = {stimulus.name: _taken(stimulus.path, folder) for stimulus in stimuli}
+        sizes = {tuple(film["size"]): name for name, film in films.items()}
+        if len(sizes) > 1:
+            shown = "; ".join(f"{name} {width}x{height}" for (width, height), name in sizes.items())
+            raise ValueError(f"films that are compared must be of one size: {shown}")
+        return films
     # the camera of a scene depends on all of it, and so do the names of its films
     marks = [sha256(stimulus.path) for stimulus in stimuli]
     shared = json.dumps([_DRAWING, look._replace(formats=()), sorted(marks)])
@@ -99,7 +107,7 @@ def _scene_films(stimuli: list[Stimulus], *, folder: Path, look: Look) -> dict:
             clips = [_read(s.path, look) for s in stimuli] if clips is None else clips
             _encode(film_frames(clips[i], look, _scene(clips, look)), {f: folder / n for f, n in names.items()}, look)
             write_whole(notes, json.dumps({"seconds": round(len(clips[i]) / look.fps, 6)}))
-        films[stimulus.name] = {"files": names, **json.loads(notes.read_text())}
+        films[stimulus.name] = {"files": names, "size": look.size, **json.loads(notes.read_text())}
     return films
 
 
@@ -112,7 +120,26 @@ def _taken(path: Path, folder: Path) -> dict:
             films[form] = f"{sha256(source)[:20]}.{form}"
             if not (folder / films[form]).is_file():
                 shutil.copyfile(source, folder / films[form])
-    return {"files": films, "seconds": None}
+    return {"files": films, "size": _size_of(path), "seconds": None}
+
+
+def _size_of(path: Path) -> tuple[int, int]:
+    """(width, height) of a video in pixels."""
+    done = subprocess.run(
+        [_ffmpeg().get_ffmpeg_exe(), "-hide_banner", "-i", str(path)], capture_output=True, check=False
+    )
+    found = re.search(r"Video: .*?, (\d{2,5})x(\d{2,5})", done.stderr.decode(errors="replace"))
+    if not found:
+        raise ValueError(f"{path}: not a video that ffmpeg can read")
+    return int(found[1]), int(found[2])
+
+
+def _ffmpeg():
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        raise RuntimeError('films need imageio-ffmpeg: pip install "motionbook[book]"') from None
+    return imageio_ffmpeg
 
 
 def _read(path: Path, look: Look):
@@ -142,10 +169,7 @@ def film_frames(clip, look: Look = LOOK, scene: _Scene | None = None):
 
 def _encode(frames, targets: dict[str, Path], look: Look) -> None:
     """All formats at once, so that no more than one frame is kept; the files appear when they are whole."""
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise RuntimeError('films need imageio-ffmpeg: pip install "motionbook[book]"') from None
+    imageio_ffmpeg = _ffmpeg()
     parts = {form: path.with_name(f".part-{path.name}") for form, path in targets.items()}
     writers = []
     for form, path in parts.items():
