@@ -102,6 +102,8 @@ class Participant:
         place = self.place()
         trial = self.trials[place]
         self.watch()
+        begun = "motionbookStudy.log.events().filter((e) => e.type === 'begin').at(-1).place"
+        assert self.browser.evaluate(begun) == place, "the trial on the screen is the first that is not done"
         low = -2 if self.design == "pairs" else 1
         if trial["kind"] == "training" and "expected" in trial:
             key = None

@@ -174,7 +174,7 @@ def test_an_answer_needs_the_films_watched_and_is_final(clips, tmp_path, browser
     person.read_on()
     person.press("2")
     person.press("Enter")
-    assert person.state()["rows"] == [], "nothing counts before the films were seen"
+    assert person.state()["rows"] == [] and not person.has("input:checked"), "nothing counts before the films were seen"
     person.watch()
     person.press("r")
     person.sees("[...document.querySelectorAll('video')].some((v) => !v.ended)")
@@ -273,6 +273,7 @@ def test_an_old_log_is_dropped_and_another_tab_is_not_written_over(clips, tmp_pa
     person.press("Enter")
     person.sees("!window.before && document.querySelector('.trial')")
     assert person.place() == 1, "this tab takes over what the other has done"
+    person.watch()
     old = "2020-01-01 00:00:00"
     browser.evaluate(
         f"localStorage.setItem('{key}', JSON.stringify(JSON.parse(localStorage.getItem('{key}'))"
@@ -287,7 +288,8 @@ def test_refused_answers_are_shown_at_the_end_and_can_be_downloaded(clips, tmp_p
     build(clips, tmp_path / "plan", scored=2, seed=1)
     line = Line(tmp_path / "inbox", tmp_path / "plan")
     study = build(clips, tmp_path / "site", line.address, scored=2, seed=1)
-    line.server.RequestHandlerClass.inboxes[study.plan["hash"]].plan = study.plan | {"hash": "another"}
+    inbox = line.server.RequestHandlerClass.inboxes[study.plan["hash"]]
+    inbox.plan = study.plan | {"hash": "another"}
     visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
     person = Participant(browser, study.plan, 0)
     person.consent()
@@ -296,4 +298,27 @@ def test_refused_answers_are_shown_at_the_end_and_can_be_downloaded(clips, tmp_p
     person.answer_all()
     person.sees("document.querySelector('.fate').dataset.state === 'end_refused'")
     assert line.stored() == [] and len(person.files()[0].splitlines()) == 7
+    line.cut()
+
+
+def test_a_receiver_that_cannot_store_is_asked_again(clips, tmp_path, browser, monkeypatch):
+    build(clips, tmp_path / "plan", scored=2, seed=2)
+    line = Line(tmp_path / "inbox", tmp_path / "plan")
+    study = build(clips, tmp_path / "site", line.address, scored=2, seed=2)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("motionbook.perception.study.receiver.os.fsync", full)
+        visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
+        person = Participant(browser, study.plan, 0)
+        person.consent()
+        person.tell_about()
+        person.read_on()
+        person.answer_all()
+        assert browser.evaluate("motionbookStudy.queue.counts().waiting") == 6 and line.stored() == []
+    browser.evaluate("window.dispatchEvent(new Event('online'))")
+    person.sees("document.querySelector('.fate').dataset.state === 'end_sent'")
+    assert len(line.stored()) == 6
     line.cut()

@@ -79,13 +79,17 @@ class Inbox:
         return stored, refused
 
     def _append(self, messages) -> None:
+        text = "".join(json.dumps(message, ensure_ascii=False, sort_keys=True) + "\n" for message in messages)
+        before = self.path.stat().st_size if self.path.is_file() else 0
         try:
             with open(self.path, "ab") as file:
-                lines = (json.dumps(message, ensure_ascii=False, sort_keys=True) + "\n" for message in messages)
-                file.write("".join(lines).encode())
+                file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:
+            # half a line must not stand before what comes next
+            if self.path.is_file():
+                os.truncate(self.path, before)
             for message in messages:
                 self._known.pop(message["id"], None)
             raise
