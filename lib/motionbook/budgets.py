@@ -50,7 +50,7 @@ _SIZES = {
             "demo_clips": 1,
             "demo_seconds": 1.0,
             "demo_fps": 10.0,
-            "demo_distortions": ("intersection",),
+            "demo_distortions": ("contact",),
             "demo_levels": (1, 3, 5),
         },
         "reduced": {

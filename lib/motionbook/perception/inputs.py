@@ -136,27 +136,28 @@ def study_facts(answers, scored, clips: int, seconds: float | None, resamples: i
     systems = systems_of(scored)
     shown = pd.concat([scored.left, scored.right]).value_counts()
     checks = (answers.left == ATTENTION).groupby(answers.userID).sum()
+    calibration = None
+    if "responseCount" in answers:
+        calibration = int((answers.responseCount < 2).groupby(answers.userID).sum().median())
+    grades = {0: "tie", 1: "slight preference", 2: "clear preference"} if max(weights) == 2 else {0: "tie"}
     facts = {
         "participants": scored.userID.nunique(),
         "evaluated pairs": len(scored),
         **{f"appearances of {name}": int(shown[name]) for name in systems},
         "pairs shown": int(answers.groupby("userID").size().median()),
+        "calibration pairs": calibration,
         "attention checks": int(checks.median()),
         "response options": int(answers.choice.nunique()),
+        "clip length": seconds,
         "videos per system": clips,
         "videos": clips * len(systems),
+        **{f"weight of a {grades.get(size, f'grade {size}')}": weight for size, weight in sorted(weights.items())},
         "Elo base": 10,
         "Elo scale": round(SCALE * math.log(10), 9),
         "initial Elo": CENTRE,
         "bootstrap iterations": resamples,
     }
-    if "responseCount" in answers:
-        facts["calibration pairs"] = int((answers.responseCount < 2).groupby(answers.userID).sum().median())
-    if seconds is not None:
-        facts["clip length"] = seconds
-    grades = {0: "tie", 1: "slight preference", 2: "clear preference"}
-    if set(weights) <= set(grades):
-        facts |= {f"weight of a {grades[size]}": weight for size, weight in weights.items()}
+    facts = {name: value for name, value in facts.items() if value is not None}
     words = {"eu": "Basque", "es": "Spanish", "en": "English"}
     for column in ("gender", "language"):
         if column in scored:
@@ -193,6 +194,33 @@ def flat_names(frame):
     if isinstance(out.index, pd.MultiIndex):
         out.index = pd.Index([": ".join(map(str, row)) for row in out.index], name=" ".join(out.index.names))
     return out
+
+
+def few_and_unbeaten(answers, system: str, people: int):
+    """The answers of the first people of a study, with one system clearly preferred whenever it was shown."""
+    few = answers[answers.userID.isin(answers.userID.unique()[:people])].copy()
+    few.loc[few.left == system, "choice"] = -2
+    few.loc[few.right == system, "choice"] = 2
+    return few
+
+
+def audit_words(audit):
+    """The rows of an audit that are not consistent, for reading: as printed, recomputed, and what does not fit."""
+    import pandas as pd
+
+    rows = {}
+    for name, row in audit[audit.verdict != "consistent"].iterrows():
+        wrong = {"p": row.p_ok, "effect size": row.eta_ok, "error degrees of freedom": row.df_ok}
+        words = ", ".join(what for what, fits in wrong.items() if fits is False or fits == 0)
+        rows[name] = {
+            **{key: row[key] for key in ("F", "df1", "df2", "p", "eta")},
+            "p recomputed": f"{row.p_high:.2g}",
+            "eta recomputed": f"{row.eta_high:.3f}",
+            "F that p needs": "" if pd.isna(row.F_of_p) else f"{row.F_of_p:.2f}",
+            "F that eta needs": f"{row.F_of_eta:.2f}",
+            "does not fit": f"copy of {row.copy_of}" if row.copy_of else words,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("row")
 
 
 def unpaired_comparisons(ratings):

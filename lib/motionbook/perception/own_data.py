@@ -1,4 +1,4 @@
-"""A reader's own study: the words of a chapter's parameters for columns, scales and factors, and what they stand for."""
+"""A reader's own study: what the words of the chapter's parameters for columns, scales and factors stand for."""
 
 import re
 
