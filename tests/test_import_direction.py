@@ -19,7 +19,7 @@ LINES = (
     "report",
     "top",
 )
-TOP = {"pipeline.py", "cli.py", "clip_commands.py", "clip_files.py", "clip_work.py"}
+TOP = {"pipeline.py", "cli.py", "clip_commands.py", "clip_files.py", "clip_work.py", "study_commands.py"}
 HEAVY = {
     "scipy",
     "pandas",

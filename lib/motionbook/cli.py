@@ -8,6 +8,7 @@ from pathlib import Path
 
 from motionbook import __version__, clip_commands
 from motionbook.budgets import BUDGETS
+from motionbook.study_commands import add_study
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Work on many motion files. Exit code 0 when something was done and nothing failed, else 1.",
     )
     clip_commands.add_actions(clip.add_subparsers(required=True, metavar="action"))
+    add_study(commands)
 
     sync = commands.add_parser("notebooks", help="write the .ipynb of every chapter from its .py source")
     sync.add_argument("--check", action="store_true", help="only say which differ; exit 1 if any does")

@@ -219,7 +219,9 @@ def _axes(azimuth: float, elevation: float) -> np.ndarray:
     return np.stack([right, np.cross(towards, right), towards])
 
 
-def draw(figures: list[Figure], view: View, *, background=(1.0, 1.0, 1.0), smooth: int = 2) -> np.ndarray:
+def draw(
+    figures: list[Figure], view: View, *, background=(1.0, 1.0, 1.0), smooth: int = 2, checks: float = 0.0, floor=None
+) -> np.ndarray:
     """One picture, (height, width, 3) uint8.
 
     Parameters
@@ -229,6 +231,10 @@ def draw(figures: list[Figure], view: View, *, background=(1.0, 1.0, 1.0), smoot
     background : (3,) sRGB in 0..1
     smooth : int
         Samples per pixel side; 1 is fastest, 2 or 3 give clean edges.
+    checks : float
+        Side in metres of the squares of a checkered floor; lines at every metre when 0.
+    floor : (x, z, radius), optional
+        Where the floor lies and how far it reaches, in metres; around the figures when left out. A film keeps one.
     """
     from scipy.ndimage import gaussian_filter
 
@@ -253,6 +259,7 @@ def draw(figures: list[Figure], view: View, *, background=(1.0, 1.0, 1.0), smoot
     to_world = np.linalg.inv(to_pixels)
     middle = 0.5 * (starts + ends).mean(axis=0)
     reach = np.abs(np.concatenate([starts, ends]) - middle).max(axis=0)
+    x, z, radius = (middle[0], middle[2], 1.25 + float(np.hypot(reach[0], reach[2]))) if floor is None else floor
     image = shade(
         *seen,
         np.array([_linear(f.colour) for f in figures]),
@@ -267,9 +274,10 @@ def draw(figures: list[Figure], view: View, *, background=(1.0, 1.0, 1.0), smoot
         np.array([above.per_metre, above.shift[0], above.per_metre, above.shift[1]]),
         _linear(np.asarray(background) * 0.965),
         _linear(background),
-        1.25 + float(np.hypot(reach[0], reach[2])),
-        middle[[0, 2]],
+        float(radius),
+        np.array([x, z]),
         smooth,
+        float(checks),
     )
     return np.rint(255 * _gamma(image)).astype(np.uint8)
 

@@ -27,7 +27,7 @@ READS = {
     "02_cleaning": ("01_capture",),
     "03_inbetweening": ("02_cleaning",),
     "04_stickfigures": ("03_inbetweening",),
-    "05_perception": ("04_stickfigures",),
+    "05_perception": ("03_inbetweening", "04_stickfigures"),
     "06_quality": ("03_inbetweening", "05_perception"),
 }
 

@@ -107,7 +107,7 @@ def _row(matrix, i, x, y, z):
 
 @njit(cache=True)
 def shade(depth, normals, owner, colours, to_world, origin, light, to_light, light_origin, light_depth, shadow, above,
-          to_above, floor, background, fade_radius, fade_centre, smooth):  # fmt: skip
+          to_above, floor, background, fade_radius, fade_centre, smooth, checks):  # fmt: skip
     """Linear RGB, averaged over ``smooth`` x ``smooth`` samples: figures under a key light, over a floor with a grid.
 
     Parameters
@@ -120,6 +120,7 @@ def shade(depth, normals, owner, colours, to_world, origin, light, to_light, lig
     to_above : (4,) scale and shift of x and of z into the pixels of ``above``
     floor, background : (3,) colours; the floor fades into the background over ``fade_radius`` metres around
         ``fade_centre`` (x, z)
+    checks : side in metres of the squares of a checkered floor; 0 for lines at every metre instead
     """
     height, width = depth.shape
     image = np.zeros((height // smooth, width // smooth, 3))
@@ -157,8 +158,11 @@ def shade(depth, normals, owner, colours, to_world, origin, light, to_light, lig
                 away = np.sqrt((x - fade_centre[0]) ** 2 + (z - fade_centre[1]) ** 2) / fade_radius
                 if away < 1.0:
                     shown = (1.0 - away * away) ** 2
-                    line = max(0.0, 1.0 - abs(x - np.round(x)) / (1.2 * metre))
-                    line += max(0.0, 1.0 - abs(z - np.round(z)) * vy / (1.2 * metre))
+                    if checks > 0.0:
+                        line = (np.floor(x / checks) + np.floor(z / checks)) % 2.0
+                    else:
+                        line = max(0.0, 1.0 - abs(x - np.round(x)) / (1.2 * metre))
+                        line += max(0.0, 1.0 - abs(z - np.round(z)) * vy / (1.2 * metre))
                     lx = light_origin[0] + _row(to_light, 0, x, 0.0, z)
                     ly = light_origin[1] + _row(to_light, 1, x, 0.0, z)
                     dark = 0.42 * _sample(shadow, lx, ly)

