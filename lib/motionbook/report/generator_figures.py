@@ -188,7 +188,12 @@ def failures_figure(maps: Mapping[str, np.ndarray], joints: Sequence[str], *, un
     columns = 5 if len(maps) > 8 else min(len(maps), 4)
     lines = -(-len(maps) // columns)
     figure, panels = plt.subplots(
-        lines, columns, figsize=(1.9 + 6.2 * columns / max(columns, 4), 0.5 + 2.9 * lines), sharex=True, sharey=True, squeeze=False
+        lines,
+        columns,
+        figsize=(1.9 + 6.2 * columns / max(columns, 4), 0.5 + 2.9 * lines),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
     )
     top = max(float(m.max()) for m in maps.values())
     for axes in panels.ravel()[len(maps) :]:
