@@ -2,9 +2,9 @@
 
 Each step draws windows that start anywhere, half of them mirrored, and one transition length. The loss is L2P and L2Q
 themselves, divided by what kriging expects to be off by in that window and length: left as they are, a few lively
-people and long gaps are all that the steps see (measured on two folds of nine people: after 800 steps nothing was gained over
-kriging at any length but five frames). The average of the weights over the steps is what validates: the state kept is
-the one with the smallest mean of L2P and L2Q relative to SLERP's, where the first candidate is kriging alone.
+people and long gaps are all that the steps see (on two folds of nine people, 800 such steps gained little over kriging
+at any length but five frames). The average of the weights over the steps is what validates: the state kept is the one
+with the smallest mean of L2P and L2Q relative to SLERP's, where the first candidate is kriging alone.
 """
 
 import copy
