@@ -67,7 +67,7 @@ class FlowConfig:
         What the temperature is chosen for, see ``flow_training.choose_temperature``.
     """
 
-    waves: int = 12
+    waves: int = 20
     components: int = 48
     width: int = 192
     blocks: int = 2
