@@ -12,7 +12,7 @@ from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics
 from motionbook.rigs import SIDES, Rig, RigFinding, explain_rig, find_rig, standing_places, standing_pose
 
-UP, DOWN, FORWARD = np.array([[0.0, 1, 0], [0, -1, 0], [0, 0, 1]])
+UP, DOWN, FORWARD, LEFT = np.array([[0.0, 1, 0], [0, -1, 0], [0, 0, 1], [1, 0, 0]])
 _CARRIED = np.cos(np.deg2rad(5.0))  # a hip line that stays this close to its mean is carried by the joint
 NEXT = {
     "clavicle": "upper_arm",
@@ -27,9 +27,9 @@ NEXT = {
 class Body(NamedTuple):
     """A skeleton with its rig and standing pose.
 
-    ``pose`` (joints, 4) are the world rotations in which it stands straight and faces +Z, ``places`` (joints, 3) its
-    joints then. ``pelvis`` says what carries both thighs: "joint", or "hip line" where no joint does and the pelvis is
-    read off the line between the hips.
+    ``pose`` (joints, 4) are the world rotations in which it stands straight, its hips level, and faces +Z, ``places``
+    (joints, 3) its joints then. ``pelvis`` says what carries both thighs: "joint", or "hip line" where no joint does
+    and the pelvis is read off the line between the hips.
     """
 
     skeleton: Skeleton
@@ -54,6 +54,11 @@ def make_body(skeleton: Skeleton, rest=None, rig: Rig | None = None) -> Body:
     """The body of a skeleton; ``rest`` (joints, 4) stands for a standing pose that its rest pose does not give."""
     rig = find_rig(skeleton, armless=True) if rig is None else rig
     pose = standing_pose(skeleton, rig) if rest is None else rot.normalize(rest)
+    # a hip joint may lie lower or further back than the other; a person who stands has level hips
+    left, right = (standing_places(skeleton, pose)[rig.limbs[side, "thigh"]] for side in SIDES)
+    if np.linalg.norm(left - right) > 1e-6:
+        pose = pose.copy()
+        pose[rig.hips] = rot.multiply(rot.between(left - right, LEFT), pose[rig.hips])
     return Body(skeleton, rig, pose, standing_places(skeleton, pose))
 
 
