@@ -108,11 +108,17 @@ KNOWN_RIGS = (
 
 
 def without_prefix(names) -> list[str]:
-    """Joint names without what a file puts before all of them (``mixamorig:``, ``Character1_``) and without a ``#``."""
-    names = [name.rsplit(":", 1)[-1] for name in names]
-    prefix = re.match(r"^(.+?_)(?=Hips|Pelvis)", names[0], re.IGNORECASE)
-    start = prefix.group(1) if prefix and sum(n.startswith(prefix.group(1)) for n in names) > 10 else ""
-    return [name.removeprefix(start).rstrip("#") for name in names]
+    """Joint names without what a file puts before all of them and without a ``#``.
+
+    That is ``mixamorig:``, ``Armature|``, ``Character1_``, ``Bip01 `` (3ds Max) or ``J_Bip_`` (VRM).
+    """
+    names = [re.split(r"[:|]", name)[-1] for name in names]
+    for name in names:
+        prefix = re.match(r"^(.+?[_ ])(?=(C_)?(Hips|Pelvis)#?$)", name, re.IGNORECASE)
+        if prefix and sum(n.startswith(prefix.group(1)) for n in names) > 10:
+            names = [n.removeprefix(prefix.group(1)) for n in names]
+            break
+    return [name.removeprefix("C_").rstrip("#") for name in names]
 
 
 def match_known_rig(skeleton: Skeleton) -> tuple[KnownRig | None, dict]:

@@ -106,6 +106,14 @@ def explain_rig(skeleton: Skeleton, names: Mapping[str, str] | None = None, *, a
     if known is None:
         parts = guessed
         reasons = {part: "by the words of its name" for part in parts}
+    else:  # hands and toes that the kind of rig calls otherwise
+        for side in SIDES:
+            for part, before in (("hand", "forearm"), ("toe", "foot")):
+                joint = guessed.get((side, part))
+                free = joint is not None and (side, part) not in parts and joint not in parts.values()
+                if free and parts.get((side, before)) in _ancestors(skeleton, joint):
+                    parts[side, part] = joint
+                    reasons[side, part] = "by the words of its name"
     given = check_name_map(skeleton, names) if names else {}
     for part, joints in given.items():
         if part not in (("spine",), ("neck",)):
@@ -213,8 +221,8 @@ def _side_and_word(name: str) -> tuple[str | None, str]:
     if name.startswith("__"):
         return None, name.lower()
     patterns = (
-        ("left", r"^left[-_ ]?", r"[._-]l(eft)?$", r"^l[_.-]|^L(?=[A-Z][a-z])"),
-        ("right", r"^right[-_ ]?", r"[._-]r(ight)?$", r"^r[_.-]|^R(?=[A-Z][a-z])"),
+        ("left", r"^left[-_ ]?", r"[._-]l(eft)?$", r"^[lL][_. -]|^L(?=[A-Z][a-z])"),
+        ("right", r"^right[-_ ]?", r"[._-]r(ight)?$", r"^[rR][_. -]|^R(?=[A-Z][a-z])"),
     )
     for side, long, after, short in patterns:
         for pattern, flags in ((long, re.IGNORECASE), (after, re.IGNORECASE), (short, 0)):

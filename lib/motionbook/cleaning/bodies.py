@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,7 @@ def body_of_clip(clip: Clip, rest=None, names: Mapping[str, str] | None = None) 
         skeleton = replace(skeleton, offsets=np.median(clip.translations, axis=0))
         clip = replace(clip, skeleton=skeleton)
     finding = explain_rig(skeleton, names, armless=True)
+    _check_legs(skeleton, finding.rig, forward_kinematics(clip[:1]).positions[0])
     found = standing(clip, finding.rig) if rest is None else Standing(rot.normalize(rest), "given as rest=")
     body = make_body(skeleton, found.pose, finding.rig)
     carrier = _pelvis_carrier(clip, finding.rig)
@@ -80,6 +82,21 @@ def body_of_clip(clip: Clip, rest=None, names: Mapping[str, str] | None = None) 
         x, _, z = left - right
         body = make_body(skeleton, rot.multiply(rot.from_axis_angle(UP, np.arctan2(z, x)), found.pose), finding.rig)
     return body._replace(pelvis=carrier), finding, found.how
+
+
+def _check_legs(skeleton: Skeleton, rig: Rig, places: np.ndarray) -> None:
+    """Refuse legs of no length and hips at one place, (joints, 3): nothing says then how the person stands."""
+    thighs = [rig.limbs[side, "thigh"] for side in SIDES]
+    pairs = [
+        thighs,
+        *([rig.limbs[s, a], rig.limbs[s, b]] for s in SIDES for a, b in pairwise(("thigh", "shin", "foot"))),
+    ]
+    for a, b in pairs:
+        if np.linalg.norm(places[a] - places[b]) < 1e-6:
+            raise ValueError(
+                f"skeleton: {skeleton.names[a]} and {skeleton.names[b]} are at one place; expected a bone between "
+                "them, or say in names= which joints are hips, knees and ankles"
+            )
 
 
 def _pelvis_carrier(clip: Clip, rig: Rig) -> str:
