@@ -154,7 +154,7 @@ def convert_command(options) -> int:
 def clean_command(options) -> int:
     """Cut out faults and write the pieces with their provenance."""
     from motionbook import clip_work
-    from motionbook.cleaning.faults import clip_key, read_annotations
+    from motionbook.cleaning.annotations import clip_key, read_annotations, unused_annotations
 
     if options.like is None and options.units is None and options.up is None and options.to == "bvh":
         options.like = "source"
@@ -175,8 +175,8 @@ def clean_command(options) -> int:
         return tuple(listed.get(key, ())), sizes.get(str(source.path), (1.0, ""))
 
     code = _run(options, clip_work.clean, {**done, **_writing(options)}, "cleaning", extra)
-    for subject, motion in sorted(set(listed) - used):
-        print(f"note: no input for the annotated clip {subject}_{motion}", file=sys.stderr)
+    for name in unused_annotations(listed, used):
+        print(f"note: no input for the annotated clip {name}", file=sys.stderr)
     return code
 
 
