@@ -11,7 +11,7 @@ from motionbook.cleaning import build_dataset
 from motionbook.cleaning.annotations import RangeError, read_annotations
 from motionbook.cleaning.editing import heading, rescale, sole_heights
 from motionbook.cleaning.scale_faults import BOARD_FACTOR
-from motionbook.cleaning.takes import find_take, one_per_rig, open_takes, wrong_sizes
+from motionbook.cleaning.takes import check_parameters, find_take, first_usable, one_per_rig, open_takes, wrong_sizes
 from motionbook.clip import Clip
 from motionbook.data.layouts import ClipFile, open_dataset
 from motionbook.data.splits import Fold
@@ -229,3 +229,33 @@ def test_reactidle_becomes_a_data_set(shared_data, tmp_path):
     assert sorted(take["removed"] for take in built.takes) == [0, 0, 209]  # filled gaps, a forearm that jerks
     assert built.listing["kind"] == "real" and "30 fps" in built.listing["label"]
     assert max(take["direction_error_deg"] for take in built.takes) < 1.0
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"labels": "is.csv"}, "labels: they cut recordings; give the folder"),
+        ({"data": ".", "labels": "nowhere.csv"}, "labels: there is no nowhere.csv"),
+        ({"annotations": "."}, r"annotations: expected a CSV file, \. is a folder"),
+        ({"data": "nowhere"}, "data: there is no nowhere"),
+        ({"rule": "strict"}, "rule: expected one of robust, published, got 'strict'"),
+        ({"correct_sizes": "no"}, "correct_sizes: expected True or False, got 'no'"),
+    ],
+)
+def test_a_parameter_that_cannot_be_meant_is_refused_by_its_name(given, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "is.csv").write_text("clip,from,to,label\n")
+    fine = {"data": "", "labels": "", "annotations": "", "rule": "robust", "correct_sizes": False}
+    check_parameters(**fine)
+    with pytest.raises((ValueError, FileNotFoundError), match=words):
+        check_parameters(**fine | given)
+
+
+def test_the_take_that_is_shown_can_be_read_and_is_long_enough(takes, tmp_path):
+    broken, brief = tmp_path / "source" / "broken.bvh", tmp_path / "source" / "brief.bvh"
+    broken.write_text("HIERARCHY\nROOT a\n{\n")
+    write_bvh(standing(3, 0), brief)
+    bad = [ClipFile(path, "09", "idle", "idle") for path in (broken, brief)]
+    assert first_usable([*bad, *takes[1:]]) is takes[2]
+    with pytest.raises(ValueError, match=r"none of 2 can be used; broken\.bvh"):
+        first_usable(bad)
