@@ -1,6 +1,7 @@
 """A data set built from takes: names, listing, provenance, equal bytes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -153,6 +154,15 @@ def test_annotations_that_fit_no_take_are_refused_or_told(takes, tmp_path):
     assert build(takes, tmp_path, annotations=read_annotations(path)).notes == (
         "no take for the annotated clip 88_idle",
     )
+
+
+def test_annotations_may_call_a_take_by_its_file(takes, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Animation name,From frame,To frame\nTake A.bvh,0,9\n")
+    takes[2].path.rename(tmp_path / "source" / "take a.bvh")
+    named = replace(takes[2], path=tmp_path / "source" / "take a.bvh")
+    built = build([named], tmp_path, annotations=read_annotations(path))
+    assert built.notes == () and built.listing["clips"][0]["first"] == 10
 
 
 def test_another_rule_is_refused_before_anything_is_done(takes, tmp_path):

@@ -164,7 +164,7 @@ def test_annotations_of_the_authors(shared_data):
     [
         ("Idle_01,12,4", "line 2: the range ends before"),
         ("Idle_01,x,4", "line 2: expected two frame numbers"),
-        ("idle,1,2", "line 2: name: expected a subject"),
+        (" ,1,2", "line 2: expected the name of a clip"),
     ],
 )
 def test_bad_annotations_are_refused_with_their_line(tmp_path, row, message):
@@ -193,7 +193,7 @@ def test_annotations_as_spreadsheet_programs_save_them(tmp_path, text):
 
 def test_all_that_is_wrong_with_annotations_is_told_at_once_with_the_file(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("Animation name,From frame,To frame\nIdle_01,12,4\nIdle_01,1,4\nidle,1,2\nIdle_01,7\n")
+    path.write_text("Animation name,From frame,To frame\nIdle_01,12,4\nIdle_01,1,4\n,1,2\nIdle_01,7\n")
     with pytest.raises(ValueError, match="3 problems") as error:
         read_annotations(path)
     assert [problem.line for problem in error.value.problems] == [2, 4, 5]

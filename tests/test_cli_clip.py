@@ -343,7 +343,7 @@ def test_clean_finds_a_planted_fault_and_refuses_what_is_all_faulty(takes, perso
         assert any(row["from"] <= 20 and row["to"] >= 22 for row in about["removed"])
         assert len(read_npz(path)) == 120 - about["kept"]["from"]
     code, _, err = run(capsys, "clean", "bad", "--min-seconds", "30", "--out", "none")
-    assert code == 1 and "frames are faulty or in runs shorter than 30 s" in err
+    assert code == 1 and "no run of 30 s is left of 120 frames" in err
 
 
 def test_clean_reports_and_corrects_a_body_of_the_wrong_size(takes, person, capsys):

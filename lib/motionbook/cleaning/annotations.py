@@ -29,7 +29,7 @@ class ListedRange(tuple):
 
 
 def read_annotations(path: str | Path) -> dict[tuple[str, str], list[ListedRange]]:
-    """Ranges listed by hand: clip key (see `clip_key`) -> ranges in the file's order.
+    """Ranges listed by hand: clip key (see `annotation_key`) -> ranges in the file's order.
 
     The file has the columns ``Animation name,From frame,To frame`` of the StayStill authors' removeParts.csv, in any
     case and order; further columns are not read. `motionbook.csv_rows.csv_rows` says which CSV files are read.
@@ -39,7 +39,7 @@ def read_annotations(path: str | Path) -> dict[tuple[str, str], list[ListedRange
     ValueError
         For a missing column.
     TableError
-        With every line in which a frame is no whole number, the range is reversed, or the name does not say who moves.
+        With every line in which a frame is no whole number, the range is reversed or there is no name.
     """
     rows = csv_rows(path)
     header = [name.lower() for name in rows[0][1]] if rows else []
@@ -59,13 +59,12 @@ def read_annotations(path: str | Path) -> dict[tuple[str, str], list[ListedRange
             problems.append(Problem(line, f"expected two frame numbers, got {first!r} and {last!r}"))
         elif int(last) < int(first):
             problems.append(Problem(line, f"the range ends before it starts: {first} to {last}"))
+        elif not name:
+            problems.append(Problem(line, f"expected the name of a clip in {COLUMNS[0]!r}, got nothing"))
         else:
-            try:
-                key = clip_key(name)
-            except ValueError as error:
-                problems.append(Problem(line, str(error)))
-                continue
-            found.setdefault(key, []).append(ListedRange((int(first), int(last)), f"{path}, line {line}"))
+            found.setdefault(annotation_key(name), []).append(
+                ListedRange((int(first), int(last)), f"{path}, line {line}")
+            )
     if problems:
         raise TableError(str(path), problems)
     return found
@@ -82,13 +81,24 @@ def clip_key(name: str) -> tuple[str, str]:
     ValueError
         When the name does not say who moves.
     """
-    stem = re.sub(r"\.bvh$", "", re.split(r"[/\\]", name.strip())[-1], flags=re.IGNORECASE)
-    parts = staystill_name(stem)
+    parts = staystill_name(_stem(name))
     if parts is None or not parts.subject:
         raise ValueError(f"name: expected a subject number at its start or end, e.g. 07_idle, got {name!r}")
     return parts.subject, "_".join(part for part in (parts.label, parts.take, parts.piece) if part)
 
 
+def annotation_key(name: str) -> tuple[str, str]:
+    """`clip_key`, or ("", the name in lower case) of a clip whose name does not say who moves."""
+    try:
+        return clip_key(name)
+    except ValueError:
+        return "", _stem(name).lower()
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"\.(bvh|npz)$", "", re.split(r"[/\\]", name.strip())[-1], flags=re.IGNORECASE)
+
+
 def unused_annotations(listed: Mapping[tuple[str, str], list], used: Iterable[tuple[str, str]]) -> list[str]:
     """Names of the clips that are listed and not among the keys ``used``."""
-    return ["_".join(key) for key in sorted(set(listed) - set(used))]
+    return ["_".join(key).strip("_") for key in sorted(set(listed) - set(used))]

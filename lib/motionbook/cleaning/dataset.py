@@ -18,7 +18,7 @@ import numpy as np
 
 from motionbook.bvh import write_bvh
 from motionbook.cleaning.agreement import direction_errors, foot_slide, planted
-from motionbook.cleaning.annotations import RangeError, clip_key, unused_annotations
+from motionbook.cleaning.annotations import RangeError, annotation_key, unused_annotations
 from motionbook.cleaning.clip_quality import clip_quality
 from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor
 from motionbook.cleaning.faults import Faults, cut_rows, find_faults, join_faults, listed_faults, write_cuts
@@ -123,7 +123,7 @@ def build_dataset(
             **{name: getattr(take, name) for name in ("path", "subject", "group", "label", "take", "piece", "rig")},
             "read": dict(take.read),
             "stem": stem,
-            "ranges": list((annotations or {}).get(_key(take), ())),
+            "ranges": [span for key in _keys(take) for span in (annotations or {}).get(key, ())],
             "factor": float((factors or {}).get(str(take.path), 1.0)),
         }
         for take, stem in zip(takes, _stems(takes), strict=True)
@@ -146,7 +146,7 @@ def build_dataset(
     }
     write_whole(folder / LISTING, json.dumps(listing, indent=1) + "\n")
     write_cuts(folder / CUTS, [row for r in results for row in r["cuts"]])
-    unused = unused_annotations(annotations or {}, filter(None, map(_key, takes)))
+    unused = unused_annotations(annotations or {}, (key for take in takes for key in _keys(take)))
     notes = tuple(f"no take for the annotated clip {name}" for name in unused)
     return Built(folder, listing, [r["row"] for r in results if r["row"]], skipped, notes)
 
@@ -233,12 +233,10 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
     return result
 
 
-def _key(take: ClipFile) -> tuple[str, str] | None:
-    """What an annotation calls a take; None when nobody could."""
-    try:
-        return clip_key("_".join(part for part in (take.subject, take.label, take.take, take.piece) if part))
-    except ValueError:
-        return None
+def _keys(take: ClipFile) -> tuple[tuple[str, str], ...]:
+    """What an annotation may call a take: by its file, or by who does what in it."""
+    words = "_".join(part for part in (take.subject, take.label, take.take, take.piece) if part)
+    return tuple(dict.fromkeys((annotation_key(take.path.name), annotation_key(words))))
 
 
 def _stems(takes: Sequence[ClipFile]) -> list[str]:
