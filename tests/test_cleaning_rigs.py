@@ -10,10 +10,11 @@ from motionbook import read_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import retarget
 from motionbook.cleaning.agreement import bone_vectors, direction_errors
+from motionbook.cleaning.editing import rescale
 from motionbook.cleaning.rest_pose import standing, standing_from_motion
 from motionbook.cleaning.retarget_report import retarget_report, rig_text
 from motionbook.cleaning.retarget_survey import retarget_survey
-from motionbook.cleaning.scale_faults import scale_faults, scaled
+from motionbook.cleaning.scale_faults import scale_faults
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics, local_rotations
 from motionbook.rerooting import hangs_from_head, rooted_at_hips
@@ -265,14 +266,14 @@ def test_scale_faults_of_reactidle(shared_data):
     assert (table.factor[small] == 1.25).all() and (table.factor.drop(small) == 1.0).all()
     assert table.same_bones_as["002_genuine"] == "003_genuine"
     assert "the same person" in table.verdict["003_acted"] and "bones of another" in table.verdict["003_genuine"]
-    mended = {name: scaled(clip, table.factor[name]) for name, clip in clips.items()}
+    mended = {name: rescale(clip, table.factor[name]) for name, clip in clips.items()}
     after = scale_faults(mended, people).set_index("clip")
     assert not after.verdict.str.contains("adult").any()
     for name, clip in clips.items():
         a, b = bone_vectors(clip), bone_vectors(mended[name])
         np.testing.assert_allclose(b["trunk"], table.factor[name] * a["trunk"], atol=1e-12)
     with pytest.raises(ValueError, match="factor: expected a positive"):
-        scaled(clip, 0.0)
+        rescale(clip, 0.0)
 
 
 BIPED = {"UpLeg": "Thigh", "Leg": "Calf", "Foot": "Foot", "Toe": "Toe0", "Shoulder": "Clavicle", "Arm": "UpperArm"}

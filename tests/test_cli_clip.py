@@ -13,8 +13,7 @@ from bvh_samples import BODY, mended
 
 from motionbook import Clip, cli, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
-from motionbook.cleaning.editing import heading, shift, turn
-from motionbook.cleaning.scale_faults import scaled
+from motionbook.cleaning.editing import heading, rescale, shift, turn
 from motionbook.clip_files import Source, find_sources, target_path
 from motionbook.export import read_npz, write_npz
 from motionbook.skeletons import CSKEL27, LAFAN1
@@ -347,7 +346,7 @@ def test_clean_finds_a_planted_fault_and_refuses_what_is_all_faulty(takes, perso
 
 
 def test_clean_reports_and_corrects_a_body_of_the_wrong_size(takes, person, capsys):
-    write_bvh(scaled(person, 0.8), "small/07_idle.bvh")
+    write_bvh(rescale(person, 0.8), "small/07_idle.bvh")
     (takes.parent / "small/x.bvh").write_text("nothing")
     arguments = ["clean", "small/07*", "--method", "none", "--no-centre", "--no-face"]
     for choice, factor, words in (("report", 0.8, "left as it is"), ("correct", 1.0, "scaled by 1.25")):

@@ -140,16 +140,15 @@ def clean(source: Source, target: Path, options: dict, ranges: tuple, size: tupl
 
     ``size`` is what `find_sizes` says of the file.
     """
-    from motionbook.cleaning.editing import centring, facing, flooring, follow, place
+    from motionbook.cleaning.editing import centring, facing, flooring, follow, place, rescale
     from motionbook.cleaning.faults import apply_ranges, cut_rows, find_faults, join_faults
-    from motionbook.cleaning.scale_faults import scaled
 
     clip, report = read_clip(source.path, options["reading"])
     if len(clip) < 2:
         raise ValueError(f"expected at least 2 frames, got {len(clip)}")
     factor = size[0] if options["sizes"] == "correct" else 1.0
     if factor != 1.0:
-        clip = scaled(clip, factor)
+        clip = rescale(clip, factor)
     faults, _ = apply_ranges(clip, ranges, options["listed"], min_seconds=options["min_seconds"])
     if options["method"] != "none" and options["listed"] != "extract":
         found = find_faults(clip, method=options["method"], min_seconds=options["min_seconds"])

@@ -10,6 +10,7 @@ from motionbook.cleaning import motion_signals as signals
 from motionbook.cleaning.penetration import limb_pairs, penetration_depths
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
+from motionbook.smoothness import log_dimensionless
 
 PLANTED_HEIGHT = 0.025  # metres over its standing height; Zhang et al. 2018 count skating below as much
 JUMP = 10.0  # m/s; no foot on the floor is that fast: the take jumps there, as after a T-pose in its first row
@@ -182,11 +183,9 @@ def foot_skate(places: np.ndarray, points: signals.Points, fps: float) -> tuple[
 
 
 def log_dimensionless_jerk(path: np.ndarray, fps: float) -> np.ndarray:
-    """LDLJ (points,) of paths (3, points, frames): -ln(T^5 / L^2 integral of squared jerk), L the length of the path.
+    """LDLJ (points,) of paths (3, points, frames) from places a thirtieth of a second apart.
 
-    Hogan and Sternad (2009) make jerk free of units with the duration and the length of the movement; Balasubramanian
-    et al. (2012) take the logarithm. A minimum-jerk movement from rest to rest has -ln 720. NaN for a path shorter
-    than ``MOVING``.
+    NaN for a path shorter than ``MOVING``; see `motionbook.smoothness.log_dimensionless`.
     """
     step = signals.lag(fps)
     if path.shape[-1] <= 3 * step:
@@ -218,12 +217,8 @@ def _frames_of(seconds: float, fps: float) -> int:
 
 def _ldlj(jerk, speed, duration) -> np.ndarray:
     """(..., points) from signals (..., points, frames) that stand for ``duration`` seconds."""
-    length = speed.mean(axis=-1) * duration
     integral = np.square(jerk).mean(axis=-1) * duration
-    moving = (length > MOVING) & (integral > 0)
-    return np.where(
-        moving, -np.log(duration**5 * np.where(moving, integral, 1.0) / np.where(moving, length, 1.0) ** 2), np.nan
-    )
+    return log_dimensionless(integral, speed.mean(axis=-1) * duration, duration, MOVING)
 
 
 def bone_length_change(clip: Clip) -> tuple[float, str]:

@@ -20,10 +20,9 @@ from motionbook.bvh import write_bvh
 from motionbook.cleaning.agreement import direction_errors, foot_slide, planted
 from motionbook.cleaning.annotations import RangeError, annotation_key, unused_annotations
 from motionbook.cleaning.clip_quality import clip_quality
-from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor
+from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor, rescale
 from motionbook.cleaning.faults import Faults, cut_rows, find_faults, join_faults, listed_faults, write_cuts
 from motionbook.cleaning.retargeting import retarget
-from motionbook.cleaning.scale_faults import scaled
 from motionbook.cleaning.takes import SEARCHED_GROUPS, take_name
 from motionbook.clip import Clip
 from motionbook.data.layouts import LISTING, ClipFile, load_clip
@@ -175,7 +174,7 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
         clip = load_clip(ClipFile(path=path, read=MappingProxyType(job["read"]), **fields))
         if len(clip) < 2:
             raise ValueError(f"{name}: expected at least 2 frames, got {len(clip)}")
-        clip = scaled(clip, job["factor"]) if job["factor"] != 1.0 else clip
+        clip = rescale(clip, job["factor"]) if job["factor"] != 1.0 else clip
         faults = find_take_faults(clip, job["group"], job["ranges"], method)
         rigs = {"lafan": retarget(clip, LAFAN1)}
     except RangeError:  # the reader's table is wrong, not the take

@@ -15,6 +15,7 @@ from motionbook.bvh.guess import TURNS
 from motionbook.bvh.read import turn_basis
 from motionbook.checks import check_shape, check_unit
 from motionbook.clip import Clip
+from motionbook.headings import heading
 from motionbook.kinematics import forward_kinematics
 from motionbook.rigs import SIDES, find_legs
 
@@ -88,6 +89,8 @@ def rescale(clip: Clip, factor: float) -> Clip:
 
     ``rescale(clip, 100)`` turns metres into centimetres, ``rescale(clip, 0.01)`` turns them back.
     """
+    if not (np.isfinite(factor) and factor > 0):
+        raise ValueError(f"factor: expected a positive number, got {factor}")
     return place(clip, Placement(rot.identity(), np.zeros(3), factor))
 
 
@@ -120,14 +123,6 @@ def turn_up(clip: Clip, source: str, target: str = "Y") -> Clip:
         rotations=turn_basis(clip.rotations, matrix),
         translations=None if clip.translations is None else clip.translations @ matrix.T,
     )
-
-
-def heading(clip: Clip) -> np.ndarray:
-    """Where the hips face, (frames,) radians about the vertical: 0 is +Z, a quarter turn is +X."""
-    legs = find_legs(clip.skeleton)
-    places = forward_kinematics(clip).positions
-    left = places[:, legs["left", "thigh"]] - places[:, legs["right", "thigh"]]
-    return np.arctan2(-left[:, 2], left[:, 0])  # forward = left x up
 
 
 def centring(clip: Clip) -> Placement:
