@@ -74,6 +74,34 @@ def test_a_sliding_foot_slides_as_fast_as_it_slides(skeleton):
     assert still.foot_skate == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_jump_from_a_t_pose_elsewhere_is_no_skate():
+    """The first row is 2 m away: 60 m/s, which no foot does. The rest glides 12 cm a second."""
+    path = np.outer(np.arange(150) / 30, [0.12, 0.0, 0.0]) + np.array([0.0, 1.0, 0.0])
+    path[0, 2] = 2.0
+    quality = clip_quality(standing(LAFAN1, path))
+    assert quality.foot_skate == pytest.approx(12.0) and quality.planted == pytest.approx(148 / 149)
+
+
+def test_too_short_a_clip_has_no_number_but_a_reason():
+    """7 frames say nothing about skating, 59 nothing about smoothness that a longer clip's could be compared with."""
+    clip = idle(make_performer(2, 0), 5.0)
+    assert np.isfinite(clip_quality(clip).foot_skate) and np.isfinite(clip_quality(clip).ldlj)
+    assert clip_quality(clip).note == ""
+    brief, shorter = clip_quality(clip[:7]), clip_quality(clip[:59])
+    assert (
+        np.isnan(brief.foot_skate) and brief.note == "foot skate: planted for less than 0.5 s; LDLJ: shorter than 2 s"
+    )
+    assert np.isfinite(shorter.foot_skate) and np.isnan(shorter.ldlj) and shorter.note == "LDLJ: shorter than 2 s"
+    assert np.isfinite(clip_quality(clip[:60]).ldlj)
+
+
+def test_a_body_without_arms_has_feet(shared_data):
+    clip = read_bvh(shared_data / "bvh" / "real" / "27_slimevr_hmd_root.bvh")
+    quality = clip_quality(clip)
+    assert quality.planted > 0.9 and quality.foot_skate < 1.0
+    assert "penetration: the joint names tell no head or no arms" in quality.note and "feet" not in quality.note
+
+
 def test_a_lifted_or_turning_foot_does_not_skate():
     """Half of the time 10 cm up and moving on: planted half the time, no skate. A turn about a toe is none either."""
     frames = np.arange(200)

@@ -1,6 +1,7 @@
 """A data set built from takes: names, listing, provenance, equal bytes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from motionbook import read_bvh, write_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import build_dataset
+from motionbook.cleaning.annotations import RangeError, read_annotations
 from motionbook.cleaning.editing import heading, rescale, sole_heights
 from motionbook.cleaning.scale_faults import BOARD_FACTOR
-from motionbook.cleaning.takes import find_take, one_per_rig, open_takes, wrong_sizes
+from motionbook.cleaning.takes import check_parameters, find_take, first_usable, one_per_rig, open_takes, wrong_sizes
 from motionbook.clip import Clip
 from motionbook.data.layouts import ClipFile, open_dataset
 from motionbook.data.splits import Fold
@@ -69,7 +71,7 @@ def test_layout_and_listing(takes, tmp_path):
     assert all(listing[key] == value for key, value in ABOUT.items())
     for entry in listing["clips"]:
         clip = read_bvh(built.folder / entry["path"], metres_per_unit=0.01, positions="replace")
-        assert len(clip) == entry["frames"] == entry["kept"][1] - entry["kept"][0] and clip.fps == entry["fps"] == 30
+        assert len(clip) == entry["frames"] == entry["last"] - entry["first"] + 1 and clip.fps == entry["fps"] == 30
         assert clip.skeleton.names == (LAFAN1 if entry["path"].startswith("lafan") else FREEMOCAP).names
         assert entry["source_sha256"] == sha256(tmp_path / entry["source"])
     # the loader of the layout opens it again, with its own words and folds
@@ -80,7 +82,7 @@ def test_layout_and_listing(takes, tmp_path):
 
 def test_a_fault_is_cut_out_of_both_rigs_and_told(takes, tmp_path):
     built = build(takes, tmp_path)
-    pieces = {e["path"]: e["kept"] for e in built.listing["clips"] if "00_idle" in e["path"]}
+    pieces = {e["path"]: [e["first"], e["last"] + 1] for e in built.listing["clips"] if "00_idle" in e["path"]}
     assert pieces["lafan/idle/00_idle_1.bvh"] == pieces["freemocap/idle/00_idle_1.bvh"] == [0, 112]
     # the body is elsewhere in frame 120, which the feet show for 0.1 s on each side, and five more frames go with it
     assert pieces["lafan/idle/00_idle_2.bvh"] == [129, 300]
@@ -131,9 +133,41 @@ def test_listed_ranges_are_removed_and_other_rates_resampled(takes, tmp_path):
     clip = standing(400, 7)
     write_bvh(Clip(clip.skeleton, clip.root_positions, clip.rotations, 60.0), fast)
     built = build([*takes, ClipFile(fast, "05", "idle", "idle")], tmp_path, annotations={("01", "idle"): [(0, 9)]})
-    kept = {e["path"]: (e["kept"], e["frames"]) for e in built.listing["clips"]}
-    assert kept["lafan/idle/01_idle.bvh"] == ([10, 200], 190)
-    assert kept["lafan/idle/05_idle.bvh"] == ([0, 400], 200)
+    kept = {e["path"]: (e["first"], e["last"], e["frames"]) for e in built.listing["clips"]}
+    assert kept["lafan/idle/01_idle.bvh"] == (10, 199, 190)
+    assert kept["lafan/idle/05_idle.bvh"] == (0, 399, 200)
+    cuts = read_annotations(built.folder / "cuts.csv")
+    assert cuts["01", "idle"] == [(0, 9)]
+    for subject in ("00", "01", "05"):  # what is kept of a take and what cuts.csv lists make up the take
+        own = [e for e in built.listing["clips"] if e["path"].startswith(f"lafan/idle/{subject}")]
+        gone = {frame for first, last in cuts.get((subject, "idle"), ()) for frame in range(first, last + 1)}
+        left = {frame for entry in own for frame in range(entry["first"], entry["last"] + 1)}
+        assert gone | left == set(range(own[0]["source_frames"])) and not gone & left
+
+
+def test_annotations_that_fit_no_take_are_refused_or_told(takes, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Animation name,From frame,To frame\n01_idle,0,9\nIdle_01,190,200\nIdle_88,0,9\n")
+    with pytest.raises(RangeError, match=r"a\.csv, line 3: expected 0 <= first <= last < 200 frames, got 190 to 200"):
+        build(takes, tmp_path, annotations=read_annotations(path))
+    path.write_text("Animation name,From frame,To frame\n01_idle,0,9\nIdle_88,0,9\n")
+    assert build(takes, tmp_path, annotations=read_annotations(path)).notes == (
+        "no take for the annotated clip 88_idle",
+    )
+
+
+def test_annotations_may_call_a_take_by_its_file(takes, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Animation name,From frame,To frame\nTake A.bvh,0,9\n")
+    takes[2].path.rename(tmp_path / "source" / "take a.bvh")
+    named = replace(takes[2], path=tmp_path / "source" / "take a.bvh")
+    built = build([named], tmp_path, annotations=read_annotations(path))
+    assert built.notes == () and built.listing["clips"][0]["first"] == 10
+
+
+def test_another_rule_is_refused_before_anything_is_done(takes, tmp_path):
+    with pytest.raises(ValueError, match="method: expected one of robust, published, got 'best'"):
+        build(takes, tmp_path, method="best")
 
 
 def test_same_person_and_label_twice_do_not_overwrite_each_other(takes, tmp_path):
@@ -205,3 +239,33 @@ def test_reactidle_becomes_a_data_set(shared_data, tmp_path):
     assert sorted(take["removed"] for take in built.takes) == [0, 0, 209]  # filled gaps, a forearm that jerks
     assert built.listing["kind"] == "real" and "30 fps" in built.listing["label"]
     assert max(take["direction_error_deg"] for take in built.takes) < 1.0
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"labels": "is.csv"}, "labels: they cut recordings; give the folder"),
+        ({"data": ".", "labels": "nowhere.csv"}, "labels: there is no nowhere.csv"),
+        ({"annotations": "."}, r"annotations: expected a CSV file, \. is a folder"),
+        ({"data": "nowhere"}, "data: there is no nowhere"),
+        ({"rule": "strict"}, "rule: expected one of robust, published, got 'strict'"),
+        ({"correct_sizes": "no"}, "correct_sizes: expected True or False, got 'no'"),
+    ],
+)
+def test_a_parameter_that_cannot_be_meant_is_refused_by_its_name(given, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "is.csv").write_text("clip,from,to,label\n")
+    fine = {"data": "", "labels": "", "annotations": "", "rule": "robust", "correct_sizes": False}
+    check_parameters(**fine)
+    with pytest.raises((ValueError, FileNotFoundError), match=words):
+        check_parameters(**fine | given)
+
+
+def test_the_take_that_is_shown_can_be_read_and_is_long_enough(takes, tmp_path):
+    broken, brief = tmp_path / "source" / "broken.bvh", tmp_path / "source" / "brief.bvh"
+    broken.write_text("HIERARCHY\nROOT a\n{\n")
+    write_bvh(standing(3, 0), brief)
+    bad = [ClipFile(path, "09", "idle", "idle") for path in (broken, brief)]
+    assert first_usable([*bad, *takes[1:]]) is takes[2]
+    with pytest.raises(ValueError, match=r"none of 2 can be used; broken\.bvh"):
+        first_usable(bad)

@@ -160,3 +160,18 @@ def test_a_placement_that_is_none_is_refused(placement, words):
 def test_an_unknown_up_axis_is_refused():
     with pytest.raises(ValueError, match="source: expected one of Y, -Y, Z, -Z, got 'X'"):
         turn_up(standing(LAFAN1), "X")
+
+
+@pytest.mark.parametrize("edit", [centre_first_frame, face_forward, put_on_floor])
+def test_an_empty_clip_is_refused_in_words(edit):
+    with pytest.raises(ValueError, match="clip: expected at least one frame, got none"):
+        edit(standing(LAFAN1)[:0])
+
+
+def test_a_body_without_arms_that_hangs_from_a_headset_is_placed(shared_data):
+    """StayStill's three edits need feet and hips; this file has no more."""
+    clip = read_bvh(shared_data / "bvh" / "real" / "27_slimevr_hmd_root.bvh")
+    placed = centre_first_frame(face_forward(put_on_floor(clip)))
+    ankles = forward_kinematics(placed).positions[0, [clip.skeleton.index(f"{s}-Ankle") for s in ("Left", "Right")]]
+    np.testing.assert_allclose(ankles.mean(axis=0)[[0, 2]], 0.0, atol=1e-9)
+    assert heading(placed)[0] == pytest.approx(0.0, abs=1e-9)

@@ -1,5 +1,7 @@
 """The published fault rule with its arithmetic by hand, the floor, the authors' slips, annotations."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -160,9 +162,9 @@ def test_annotations_of_the_authors(shared_data):
 @pytest.mark.parametrize(
     "row, message",
     [
-        ("Idle_01,12,4", ":2: the range ends before"),
-        ("Idle_01,x,4", ":2: expected two frame numbers"),
-        ("idle,1,2", ":2: name: expected a subject"),
+        ("Idle_01,12,4", "line 2: the range ends before"),
+        ("Idle_01,x,4", "line 2: expected two frame numbers"),
+        (" ,1,2", "line 2: expected the name of a clip"),
     ],
 )
 def test_bad_annotations_are_refused_with_their_line(tmp_path, row, message):
@@ -170,6 +172,38 @@ def test_bad_annotations_are_refused_with_their_line(tmp_path, row, message):
     path.write_text(f"Animation name,From frame,To frame\n{row}\n")
     with pytest.raises(ValueError, match=message):
         read_annotations(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xef\xbb\xbfAnimation name,From frame,To frame\nIdle_07,0,9\n",
+        b"Animation name;From frame;To frame\r\n\r\n;;\r\nIdle_07;0;9\r\n",
+        b"sep=;\r\nAnimation name;From frame;To frame\r\nIdle_07;0;9\r\n",
+        "Animation name\tFrom frame\tTo frame\r\nidle/07_idle.bvh\t0\t9\r\n".encode("utf-16"),
+        b"# by hand\nto frame, from frame, ANIMATION NAME, why\n9, 0, 07_Idle, blinked\n",
+    ],
+    ids=["mark", "Excel", "Excel's separator", "UTF-16", "another order"],
+)
+def test_annotations_as_spreadsheet_programs_save_them(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text)
+    assert read_annotations(path) == {("07", "idle"): [(0, 9)]}
+
+
+def test_all_that_is_wrong_with_annotations_is_told_at_once_with_the_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Animation name,From frame,To frame\nIdle_01,12,4\nIdle_01,1,4\n,1,2\nIdle_01,7\n")
+    with pytest.raises(ValueError, match="3 problems") as error:
+        read_annotations(path)
+    assert [problem.line for problem in error.value.problems] == [2, 4, 5]
+    path.write_bytes(b"Animation name,From frame,To frame\nJos\xe9_1,0,9\n")
+    with pytest.raises(ValueError, match=r"a\.csv, line 2: expected text in UTF-8"):
+        read_annotations(path)
+    path.write_text("Animation name,From frame,To frame\nIdle_01,1,4\nIdle_01,0,500\n")
+    ranges = pickle.loads(pickle.dumps(read_annotations(path)))["01", "idle"]  # as another process gets them
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: expected 0 <= first <= last < 400 frames, got 0 to 500"):
+        listed_faults(gliding(), ranges)
 
 
 def test_runs():

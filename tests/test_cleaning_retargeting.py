@@ -245,7 +245,10 @@ REAL = {  # file: bones that both bodies have, joints of LaFAN1 left at rest
 @pytest.mark.parametrize("number", REAL)
 @pytest.mark.filterwarnings("ignore:30_boxing.*declares 59")
 def test_every_real_humanoid_file_retargets(number, shared_data):
-    """Directions within 5 degrees, what is at rest listed, feet no more sliding, knees forwards, elbows in plane."""
+    """Directions within 5 degrees, what is at rest listed, feet no more sliding, knees forwards, elbows in plane.
+
+    One hip of 33 is lower and further back in its rest pose, by 10 degrees of the line; its pelvis moves as if level.
+    """
     (path,) = (shared_data / "bvh" / "real").glob(f"{number}_*.bvh")
     clip = read_bvh(path)
     result = retarget(clip, LAFAN1)
@@ -253,10 +256,6 @@ def test_every_real_humanoid_file_retargets(number, shared_data):
     bones = report.bones[report.bones.kind == "bone"].set_index("bone").median_deg
     assert (len(bones), report.at_rest) == (REAL[number][0], tuple(sorted(REAL[number][1], key=LAFAN1.index)))
     assert len(report.joints) == 22 and (report.joints.source[report.joints.how == "at rest"] == "").all()
-    if number == "33":  # this rig's hip joints lie askew, one lower and further back, while its pelvis is level
-        rest = standing_places(clip.skeleton, standing_pose(clip.skeleton, find_rig(clip.skeleton)))
-        line = rest[clip.skeleton.index("L_Hip")] - rest[clip.skeleton.index("R_Hip")]
-        assert bones.pop("hips") == pytest.approx(np.rad2deg(np.arccos(line[0] / np.linalg.norm(line))), abs=0.1)
     assert bones.max() < 5.0, report.text
     if number == "19":  # its root never turns: the pelvis must come from the hip line, in every frame
         assert report.bones.set_index("bone").q95_deg["hips"] < 0.5

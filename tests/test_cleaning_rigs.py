@@ -1,6 +1,7 @@
 """Which joint is which part, a reader's own map, bodies hung from a headset, rest poses from motion, sizes."""
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,17 +10,18 @@ from motionbook import read_bvh
 from motionbook import rotations as rot
 from motionbook.cleaning import retarget
 from motionbook.cleaning.agreement import bone_vectors, direction_errors
+from motionbook.cleaning.editing import rescale
 from motionbook.cleaning.rest_pose import standing, standing_from_motion
 from motionbook.cleaning.retarget_report import retarget_report, rig_text
 from motionbook.cleaning.retarget_survey import retarget_survey
-from motionbook.cleaning.scale_faults import scale_faults, scaled
+from motionbook.cleaning.scale_faults import scale_faults
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics, local_rotations
 from motionbook.rerooting import hangs_from_head, rooted_at_hips
 from motionbook.rig_names import KNOWN_RIGS, match_known_rig, read_name_map
 from motionbook.rigs import explain_rig, find_rig
 from motionbook.skeletons import CSKEL27, FREEMOCAP, LAFAN1, t_pose
-from motionbook.synthesis.performers import action, make_performer
+from motionbook.synthesis.performers import action, idle, make_performer
 
 RIGS = {
     "01": "LaFAN1",
@@ -264,11 +266,47 @@ def test_scale_faults_of_reactidle(shared_data):
     assert (table.factor[small] == 1.25).all() and (table.factor.drop(small) == 1.0).all()
     assert table.same_bones_as["002_genuine"] == "003_genuine"
     assert "the same person" in table.verdict["003_acted"] and "bones of another" in table.verdict["003_genuine"]
-    mended = {name: scaled(clip, table.factor[name]) for name, clip in clips.items()}
+    mended = {name: rescale(clip, table.factor[name]) for name, clip in clips.items()}
     after = scale_faults(mended, people).set_index("clip")
     assert not after.verdict.str.contains("adult").any()
     for name, clip in clips.items():
         a, b = bone_vectors(clip), bone_vectors(mended[name])
         np.testing.assert_allclose(b["trunk"], table.factor[name] * a["trunk"], atol=1e-12)
     with pytest.raises(ValueError, match="factor: expected a positive"):
-        scaled(clip, 0.0)
+        rescale(clip, 0.0)
+
+
+BIPED = {"UpLeg": "Thigh", "Leg": "Calf", "Foot": "Foot", "Toe": "Toe0", "Shoulder": "Clavicle", "Arm": "UpperArm"}
+BIPED |= {"ForeArm": "Forearm", "Hand": "Hand"}
+VRM = BIPED | {"UpLeg": "UpperLeg", "Leg": "LowerLeg", "Toe": "ToeBase", "Shoulder": "Shoulder", "ForeArm": "LowerArm"}
+RENAMED = {
+    "another namespace": lambda middle, side, part: f"Armature|{side}{part}{middle}",
+    "Mixamo's prefix, LaFAN1's toes": lambda middle, side, part: f"mixamorig:{side}{part}{middle}",
+    "3ds Max Biped": lambda middle, side, part: (
+        f"Bip01 {middle.replace('Hips', 'Pelvis')}" if middle else f"Bip01 {side[0]} {BIPED[part]}"
+    ),
+    "VRM": lambda middle, side, part: f"J_Bip_C_{middle}" if middle else f"J_Bip_{side[0]}_{VRM[part]}",
+}
+
+
+@pytest.mark.parametrize("names", RENAMED)
+def test_common_renamings_are_the_same_body(names):
+    """LaFAN1's skeleton under names other programs give it: every part is the joint it is."""
+
+    def renamed(name):
+        side = next((side for side in ("Left", "Right") if name.startswith(side)), "")
+        return RENAMED[names]("" if side else name, side, name.removeprefix(side) if side else "")
+
+    other = replace(LAFAN1, names=tuple(map(renamed, LAFAN1.names)))
+    assert find_rig(other) == find_rig(LAFAN1)
+
+
+def test_hips_or_knees_at_one_place_are_refused_by_name():
+    clip = idle(make_performer(0, 0), 3.0)
+    for name, other in (("LeftLeg", "LeftUpLeg"), ("LeftUpLeg", "Hips")):
+        offsets = clip.skeleton.offsets.copy()
+        offsets[LAFAN1.index(name)] = 0.0
+        offsets[LAFAN1.index(name.replace("Left", "Right"))] = 0.0
+        words = f"{other} and {name}" if name == "LeftLeg" else "LeftUpLeg and RightUpLeg"
+        with pytest.raises(ValueError, match=f"skeleton: {words} are at one place"):
+            retarget(replace(clip, skeleton=replace(clip.skeleton, offsets=offsets)), LAFAN1)

@@ -13,8 +13,7 @@ from bvh_samples import BODY, mended
 
 from motionbook import Clip, cli, forward_kinematics, read_bvh, read_bvh_report, write_bvh
 from motionbook import rotations as rot
-from motionbook.cleaning.editing import heading, shift, turn
-from motionbook.cleaning.scale_faults import scaled
+from motionbook.cleaning.editing import heading, rescale, shift, turn
 from motionbook.clip_files import Source, find_sources, target_path
 from motionbook.export import read_npz, write_npz
 from motionbook.skeletons import CSKEL27, LAFAN1
@@ -343,11 +342,11 @@ def test_clean_finds_a_planted_fault_and_refuses_what_is_all_faulty(takes, perso
         assert any(row["from"] <= 20 and row["to"] >= 22 for row in about["removed"])
         assert len(read_npz(path)) == 120 - about["kept"]["from"]
     code, _, err = run(capsys, "clean", "bad", "--min-seconds", "30", "--out", "none")
-    assert code == 1 and "frames are faulty or in runs shorter than 30 s" in err
+    assert code == 1 and "no run of 30 s is left of 120 frames" in err
 
 
 def test_clean_reports_and_corrects_a_body_of_the_wrong_size(takes, person, capsys):
-    write_bvh(scaled(person, 0.8), "small/07_idle.bvh")
+    write_bvh(rescale(person, 0.8), "small/07_idle.bvh")
     (takes.parent / "small/x.bvh").write_text("nothing")
     arguments = ["clean", "small/07*", "--method", "none", "--no-centre", "--no-face"]
     for choice, factor, words in (("report", 0.8, "left as it is"), ("correct", 1.0, "scaled by 1.25")):

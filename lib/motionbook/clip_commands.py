@@ -154,7 +154,7 @@ def convert_command(options) -> int:
 def clean_command(options) -> int:
     """Cut out faults and write the pieces with their provenance."""
     from motionbook import clip_work
-    from motionbook.cleaning.faults import clip_key, read_annotations
+    from motionbook.cleaning.annotations import annotation_key, read_annotations, unused_annotations
 
     if options.like is None and options.units is None and options.up is None and options.to == "bvh":
         options.like = "source"
@@ -167,16 +167,13 @@ def clean_command(options) -> int:
         sizes = clip_work.find_sizes(find_sources(options.inputs)[0], _reading(options))
 
     def extra(source):
-        try:
-            key = clip_key(source.path.stem)
-        except ValueError:
-            key = None
+        key = annotation_key(source.path.name)
         used.add(key)
         return tuple(listed.get(key, ())), sizes.get(str(source.path), (1.0, ""))
 
     code = _run(options, clip_work.clean, {**done, **_writing(options)}, "cleaning", extra)
-    for subject, motion in sorted(set(listed) - used):
-        print(f"note: no input for the annotated clip {subject}_{motion}", file=sys.stderr)
+    for name in unused_annotations(listed, used):
+        print(f"note: no input for the annotated clip {name}", file=sys.stderr)
     return code
 
 

@@ -214,6 +214,8 @@ def _guarded(work: Callable, item: tuple) -> Outcome:
         except (ValueError, KeyError, OSError, RuntimeError) as error:
             # str() of a KeyError quotes its text
             outcome = Outcome(path, "failed", str(error.args[0] if isinstance(error, KeyError) else error))
+        except Exception as error:  # a fault of ours must not cost the other files
+            outcome = Outcome(path, "failed", f"unexpected {type(error).__name__}: {error}")
     said = dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, UserWarning))
     return outcome._replace(notes=(*outcome.notes, *said))
 

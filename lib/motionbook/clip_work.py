@@ -46,8 +46,18 @@ def describe(source: Source, reading: dict) -> Outcome:
             "positions": report.positions,
             "body_height_m": report.body_height,
         }
-    row["notes"] = [] if report is None else list(report.notes)
-    return Outcome(str(source.path), "done", row=row)
+    doubts = _rate_doubt(clip, reading)
+    row["notes"] = [*([] if report is None else report.notes), *doubts]
+    return Outcome(str(source.path), "done", notes=doubts, row=row)
+
+
+def _rate_doubt(clip: Clip, reading: dict) -> tuple[str, ...]:
+    """Words on a frame rate that is the exporter's rather than the cameras'."""
+    from motionbook.skeletons import FREEMOCAP
+
+    if reading.get("fps") is None and clip.skeleton.names == FREEMOCAP.names and abs(clip.fps - 24.0) < 0.01:
+        return ("FreeMoCap's exporter says 24 frames per second whatever the cameras did; --read-fps gives the rate",)
+    return ()
 
 
 def convert(source: Source, target: Path, options: dict) -> Outcome:
@@ -57,8 +67,9 @@ def convert(source: Source, target: Path, options: dict) -> Outcome:
     clip = _frames(clip, options["first"], options["last"])
     if options["mirror"]:
         from motionbook.cleaning.mirroring import mirror
+        from motionbook.cleaning.rest_pose import standing
 
-        clip = mirror(clip)
+        clip = mirror(clip, rest=standing(clip).pose)
     clip = _at_rate(clip, options["fps"])
     _write(clip, target, report, options)
     return Outcome(str(source.path), "done", written=(str(target),))
@@ -129,29 +140,28 @@ def clean(source: Source, target: Path, options: dict, ranges: tuple, size: tupl
 
     ``size`` is what `find_sizes` says of the file.
     """
-    from motionbook.cleaning.editing import centring, facing, flooring, follow, place
+    from motionbook.cleaning.editing import centring, facing, flooring, follow, place, rescale
     from motionbook.cleaning.faults import apply_ranges, cut_rows, find_faults, join_faults
-    from motionbook.cleaning.scale_faults import scaled
 
     clip, report = read_clip(source.path, options["reading"])
     if len(clip) < 2:
         raise ValueError(f"expected at least 2 frames, got {len(clip)}")
     factor = size[0] if options["sizes"] == "correct" else 1.0
     if factor != 1.0:
-        clip = scaled(clip, factor)
+        clip = rescale(clip, factor)
     faults, _ = apply_ranges(clip, ranges, options["listed"], min_seconds=options["min_seconds"])
     if options["method"] != "none" and options["listed"] != "extract":
         found = find_faults(clip, method=options["method"], min_seconds=options["min_seconds"])
         listed = faults.faults if options["listed"] == "cut" else ()
         faults = join_faults(found, faults._replace(faults=listed), clip.fps, options["min_seconds"])
     if not faults.kept:
-        raise ValueError(f"all {len(clip)} frames are faulty or in runs shorter than {options['min_seconds']:g} s")
+        raise ValueError(_nothing_kept(faults, options))
     targets = [
         target.with_name(f"{target.stem}_{number}{target.suffix}") if len(faults.kept) > 1 else target
         for number in range(1, len(faults.kept) + 1)
     ]
-    notes = [path.with_suffix(".json") for path in targets]
-    check_free([*targets, *notes], options["overwrite"])
+    abouts = [path.with_suffix(".json") for path in targets]
+    check_free([*targets, *abouts], options["overwrite"])
     removed = [
         {"from": row["From frame"], "to": row["To frame"], "source": row["Source"], "kind": row["Kind"],
          "joint": row["Joint"]}
@@ -164,7 +174,12 @@ def clean(source: Source, target: Path, options: dict, ranges: tuple, size: tupl
         about |= {"size_verdict": size[1], "size_factor": factor}
     measures = [m for m, wanted in ((flooring, options["floor"]), (facing, options["face"])) if wanted]
     measures += [centring] if options["centre"] else []
-    for (start, stop), path, note in zip(faults.kept, targets, notes, strict=True):
+    if measures and options.get("like") == "source" and report and not {0, 1, 2} <= set(report.header.channels[0]):
+        raise ValueError(
+            "its form has no position channels, so it cannot say where the body was put; --units cm writes a form that "
+            "has them"
+        )
+    for (start, stop), path, note in zip(faults.kept, targets, abouts, strict=True):
         piece = _at_rate(clip[start:stop], options["fps"])
         placed = None
         for measure in measures:
@@ -177,7 +192,21 @@ def clean(source: Source, target: Path, options: dict, ranges: tuple, size: tupl
         write_whole(note, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     row = {"removed": faults.removed, "frames": len(clip), "pieces": len(targets)}
     odd = (f"{size[1]}; " + (f"scaled by {factor:.4g}" if factor != 1.0 else "left as it is"),) if size[1] else ()
-    return Outcome(str(source.path), "done", written=tuple(map(str, targets)), notes=odd, row=row)
+    notes = (*odd, *_rate_doubt(clip, options["reading"]))
+    return Outcome(str(source.path), "done", written=tuple(map(str, targets)), notes=notes, row=row)
+
+
+def _nothing_kept(faults, options: dict) -> str:
+    """Why no frame of a clip is left, and what a reader can do."""
+    frames: dict[str, int] = {}
+    for fault in faults.faults:
+        what = fault.kind if fault.kind != "listed" else fault.source
+        frames[what] = frames.get(what, 0) + fault.stop - fault.start
+    said = ", ".join(f"{what} {count}" for what, count in sorted(frames.items(), key=lambda item: -item[1]))
+    words = f"no run of {options['min_seconds']:g} s is left of {faults.frames} frames (faulty: {said})"
+    if options["method"] == "none" or options["listed"] == "extract":
+        return f"{words}; --min-seconds asks for less"
+    return f"{words}; the rules are for people who wait: --method none for other motion, or --min-seconds for less"
 
 
 def _plain(values: np.ndarray) -> list[float]:
@@ -226,7 +255,8 @@ def retarget(source: Source, target: Path, options: dict) -> Outcome:
         "motionbook": __version__,
     }
     write_whole(note, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
-    return Outcome(str(source.path), "done", written=(str(target),), row=numbers)
+    notes = _rate_doubt(clip, options["reading"])
+    return Outcome(str(source.path), "done", written=(str(target),), notes=notes, row=numbers)
 
 
 def _number(value):

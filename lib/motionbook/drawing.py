@@ -11,6 +11,7 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.clip import Clip, Skeleton
+from motionbook.headings import heading
 from motionbook.kinematics import forward_kinematics
 from motionbook.rigs import Rig, find_rig, standing_places, standing_pose
 
@@ -192,12 +193,9 @@ def pose(clip: Clip, body: Body | None = None) -> tuple[np.ndarray, np.ndarray]:
 def facing(clip: Clip) -> float:
     """Angle in radians about Y from +Z to where the hips face in the clip's first frame; 0 when hips are not named."""
     try:
-        limbs = find_rig(clip.skeleton).limbs
+        return float(heading(clip[:1])[0])
     except ValueError:
         return 0.0
-    places = forward_kinematics(clip[:1]).positions[0]
-    x, _, z = places[limbs["left", "thigh"]] - places[limbs["right", "thigh"]]
-    return float(np.arctan2(-z, x)) if x or z else 0.0  # forward = left x up = (-z, 0, x)
 
 
 def fit_view(places, size: tuple[int, int], azimuth=0.0, elevation=0.157, margin=0.22) -> View:

@@ -5,7 +5,6 @@ A rig is recognised when all its compulsory joints are there, whatever its file 
 telltale joints is taken.
 """
 
-import csv
 import difflib
 import re
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from motionbook.clip import Skeleton
+from motionbook.csv_rows import csv_rows
 from motionbook.skeletons import LAFAN1
 
 SIDES = ("left", "right")
@@ -108,11 +108,17 @@ KNOWN_RIGS = (
 
 
 def without_prefix(names) -> list[str]:
-    """Joint names without what a file puts before all of them (``mixamorig:``, ``Character1_``) and without a ``#``."""
-    names = [name.rsplit(":", 1)[-1] for name in names]
-    prefix = re.match(r"^(.+?_)(?=Hips|Pelvis)", names[0], re.IGNORECASE)
-    start = prefix.group(1) if prefix and sum(n.startswith(prefix.group(1)) for n in names) > 10 else ""
-    return [name.removeprefix(start).rstrip("#") for name in names]
+    """Joint names without what a file puts before all of them and without a ``#``.
+
+    That is ``mixamorig:``, ``Armature|``, ``Character1_``, ``Bip01 `` (3ds Max) or ``J_Bip_`` (VRM).
+    """
+    names = [re.split(r"[:|]", name)[-1] for name in names]
+    for name in names:
+        prefix = re.match(r"^(.+?[_ ])(?=(C_)?(Hips|Pelvis)#?$)", name, re.IGNORECASE)
+        if prefix and sum(n.startswith(prefix.group(1)) for n in names) > 10:
+            names = [n.removeprefix(prefix.group(1)) for n in names]
+            break
+    return [name.removeprefix("C_").rstrip("#") for name in names]
 
 
 def match_known_rig(skeleton: Skeleton) -> tuple[KnownRig | None, dict]:
@@ -199,14 +205,11 @@ def read_name_map(path) -> dict[str, str]:
             raise ValueError(f"{path.name}: expected lines of the form 'their joint: LaFAN1 joint'")
         return names
     names = {}
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        for number, row in enumerate(csv.reader(lines), start=1):
-            row = [cell.strip() for cell in row]
-            if not any(row) or (number == 1 and "lafan" in row[-1].lower()):
-                continue
-            if len(row) != 2 or not all(row):
-                raise ValueError(f"{path.name}, line {number}: expected a joint and its LaFAN1 joint, got {row}")
-            if row[0] in names:
-                raise ValueError(f"{path.name}, line {number}: joint {row[0]!r} is given twice")
-            names[row[0]] = row[1]
+    rows = csv_rows(path)
+    for number, row in rows[1:] if rows and "lafan" in rows[0][1][-1].lower() else rows:
+        if len(row) != 2 or not all(row):
+            raise ValueError(f"{path.name}, line {number}: expected a joint and its LaFAN1 joint, got {row}")
+        if row[0] in names:
+            raise ValueError(f"{path.name}, line {number}: joint {row[0]!r} is given twice")
+        names[row[0]] = row[1]
     return names

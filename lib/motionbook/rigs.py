@@ -31,6 +31,7 @@ _WORDS = {
 }
 _HIPS = ("hips", "pelvis", "hip")
 _HEAD = ("head", "face")
+_LEG = ("thigh", "shin", "foot", "toe")
 
 
 class Rig(NamedTuple):
@@ -76,6 +77,23 @@ def find_rig(skeleton: Skeleton, names: Mapping[str, str] | None = None, *, arml
     return explain_rig(skeleton, names, armless=armless).rig
 
 
+def find_legs(skeleton: Skeleton) -> dict[tuple[str, str], int]:
+    """Joints of (side, part) for thighs, shins, feet and toes, whatever the rest of the body is.
+
+    Bodies without arms and bodies that hang from a headset have them, too.
+
+    Raises
+    ------
+    ValueError
+        When thighs, shins or feet cannot be told from the names.
+    """
+    known, parts = match_known_rig(skeleton)
+    parts = parts if known else _parts_by_words(skeleton)[0]
+    legs = {(s, p): parts[s, p] for s in SIDES for p in _LEG if (s, p) in parts}
+    _check_names(skeleton, [f"{s} {p}" for s in SIDES for p in _LEG[:3] if (s, p) not in legs])
+    return legs
+
+
 def explain_rig(skeleton: Skeleton, names: Mapping[str, str] | None = None, *, armless: bool = False) -> RigFinding:
     """As `find_rig`, with the reasons.
 
@@ -88,6 +106,14 @@ def explain_rig(skeleton: Skeleton, names: Mapping[str, str] | None = None, *, a
     if known is None:
         parts = guessed
         reasons = {part: "by the words of its name" for part in parts}
+    else:  # hands and toes that the kind of rig calls otherwise
+        for side in SIDES:
+            for part, before in (("hand", "forearm"), ("toe", "foot")):
+                joint = guessed.get((side, part))
+                free = joint is not None and (side, part) not in parts and joint not in parts.values()
+                if free and parts.get((side, before)) in _ancestors(skeleton, joint):
+                    parts[side, part] = joint
+                    reasons[side, part] = "by the words of its name"
     given = check_name_map(skeleton, names) if names else {}
     for part, joints in given.items():
         if part not in (("spine",), ("neck",)):
@@ -140,17 +166,21 @@ def _parts_by_words(skeleton: Skeleton) -> tuple[dict, dict]:
     return parts, middle
 
 
-def _check_required(skeleton, parts, limbs, armless: bool):
-    legs = [(s, p) for s in SIDES for p in ("thigh", "shin", "foot")]
-    arms = [(s, p) for s in SIDES for p in ("upper_arm", "forearm")]
-    needed = legs + ([] if armless and not any(part in limbs for part in arms) else arms)
-    missing = (["hips"] if ("hips",) not in parts else []) + [f"{s} {p}" for s, p in needed if (s, p) not in limbs]
+def _check_names(skeleton, missing: list[str]):
     if missing:
         raise ValueError(
             f"skeleton: expected a humanoid whose joint names say the part, found no {', '.join(missing)} among "
             f"{', '.join(skeleton.names)}; rename its joints to LaFAN1's names, or say in names= "
             "which joint is which of LaFAN1's"
         )
+
+
+def _check_required(skeleton, parts, limbs, armless: bool):
+    legs = [(s, p) for s in SIDES for p in _LEG[:3]]
+    arms = [(s, p) for s in SIDES for p in ("upper_arm", "forearm")]
+    needed = legs + ([] if armless and not any(part in limbs for part in arms) else arms)
+    missing = (["hips"] if ("hips",) not in parts else []) + [f"{s} {p}" for s, p in needed if (s, p) not in limbs]
+    _check_names(skeleton, missing)
     head = parts.get(("head",))
     if head is not None and head in _ancestors(skeleton, parts["hips",]):
         raise ValueError(
@@ -191,8 +221,8 @@ def _side_and_word(name: str) -> tuple[str | None, str]:
     if name.startswith("__"):
         return None, name.lower()
     patterns = (
-        ("left", r"^left[-_ ]?", r"[._-]l(eft)?$", r"^l[_.-]|^L(?=[A-Z][a-z])"),
-        ("right", r"^right[-_ ]?", r"[._-]r(ight)?$", r"^r[_.-]|^R(?=[A-Z][a-z])"),
+        ("left", r"^left[-_ ]?", r"[._-]l(eft)?$", r"^[lL][_. -]|^L(?=[A-Z][a-z])"),
+        ("right", r"^right[-_ ]?", r"[._-]r(ight)?$", r"^[rR][_. -]|^R(?=[A-Z][a-z])"),
     )
     for side, long, after, short in patterns:
         for pattern, flags in ((long, re.IGNORECASE), (after, re.IGNORECASE), (short, 0)):

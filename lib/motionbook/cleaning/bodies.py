@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics
 from motionbook.rigs import SIDES, Rig, RigFinding, explain_rig, find_rig, standing_places, standing_pose
 
-UP, DOWN, FORWARD = np.array([[0.0, 1, 0], [0, -1, 0], [0, 0, 1]])
+UP, DOWN, FORWARD, LEFT = np.array([[0.0, 1, 0], [0, -1, 0], [0, 0, 1], [1, 0, 0]])
 _CARRIED = np.cos(np.deg2rad(5.0))  # a hip line that stays this close to its mean is carried by the joint
 NEXT = {
     "clavicle": "upper_arm",
@@ -27,9 +28,9 @@ NEXT = {
 class Body(NamedTuple):
     """A skeleton with its rig and standing pose.
 
-    ``pose`` (joints, 4) are the world rotations in which it stands straight and faces +Z, ``places`` (joints, 3) its
-    joints then. ``pelvis`` says what carries both thighs: "joint", or "hip line" where no joint does and the pelvis is
-    read off the line between the hips.
+    ``pose`` (joints, 4) are the world rotations in which it stands straight, its hips level, and faces +Z, ``places``
+    (joints, 3) its joints then. ``pelvis`` says what carries both thighs: "joint", or "hip line" where no joint does
+    and the pelvis is read off the line between the hips.
     """
 
     skeleton: Skeleton
@@ -54,6 +55,11 @@ def make_body(skeleton: Skeleton, rest=None, rig: Rig | None = None) -> Body:
     """The body of a skeleton; ``rest`` (joints, 4) stands for a standing pose that its rest pose does not give."""
     rig = find_rig(skeleton, armless=True) if rig is None else rig
     pose = standing_pose(skeleton, rig) if rest is None else rot.normalize(rest)
+    # a hip joint may lie lower or further back than the other; a person who stands has level hips
+    left, right = (standing_places(skeleton, pose)[rig.limbs[side, "thigh"]] for side in SIDES)
+    if np.linalg.norm(left - right) > 1e-6:
+        pose = pose.copy()
+        pose[rig.hips] = rot.multiply(rot.between(left - right, LEFT), pose[rig.hips])
     return Body(skeleton, rig, pose, standing_places(skeleton, pose))
 
 
@@ -67,6 +73,7 @@ def body_of_clip(clip: Clip, rest=None, names: Mapping[str, str] | None = None) 
         skeleton = replace(skeleton, offsets=np.median(clip.translations, axis=0))
         clip = replace(clip, skeleton=skeleton)
     finding = explain_rig(skeleton, names, armless=True)
+    _check_legs(skeleton, finding.rig, forward_kinematics(clip[:1]).positions[0])
     found = standing(clip, finding.rig) if rest is None else Standing(rot.normalize(rest), "given as rest=")
     body = make_body(skeleton, found.pose, finding.rig)
     carrier = _pelvis_carrier(clip, finding.rig)
@@ -75,6 +82,21 @@ def body_of_clip(clip: Clip, rest=None, names: Mapping[str, str] | None = None) 
         x, _, z = left - right
         body = make_body(skeleton, rot.multiply(rot.from_axis_angle(UP, np.arctan2(z, x)), found.pose), finding.rig)
     return body._replace(pelvis=carrier), finding, found.how
+
+
+def _check_legs(skeleton: Skeleton, rig: Rig, places: np.ndarray) -> None:
+    """Refuse legs of no length and hips at one place, (joints, 3): nothing says then how the person stands."""
+    thighs = [rig.limbs[side, "thigh"] for side in SIDES]
+    pairs = [
+        thighs,
+        *([rig.limbs[s, a], rig.limbs[s, b]] for s in SIDES for a, b in pairwise(("thigh", "shin", "foot"))),
+    ]
+    for a, b in pairs:
+        if np.linalg.norm(places[a] - places[b]) < 1e-6:
+            raise ValueError(
+                f"skeleton: {skeleton.names[a]} and {skeleton.names[b]} are at one place; expected a bone between "
+                "them, or say in names= which joints are hips, knees and ankles"
+            )
 
 
 def _pelvis_carrier(clip: Clip, rig: Rig) -> str:

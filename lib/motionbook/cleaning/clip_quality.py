@@ -10,8 +10,11 @@ from motionbook.cleaning import motion_signals as signals
 from motionbook.cleaning.penetration import limb_pairs, penetration_depths
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
+from motionbook.smoothness import log_dimensionless
 
 PLANTED_HEIGHT = 0.025  # metres over its standing height; Zhang et al. 2018 count skating below as much
+JUMP = 10.0  # m/s; no foot on the floor is that fast: the take jumps there, as after a T-pose in its first row
+LEAST_PLANTED = 0.5  # seconds, both feet together; less says nothing about skating
 WINDOW_SECONDS = 2.0
 # metres that a point must travel in a window before its smoothness means anything: less is noise about a rest
 MOVING = 0.05
@@ -27,16 +30,17 @@ class ClipQuality(NamedTuple):
     ----------
     seconds : float
     foot_skate : float
-        Centimetres that a planted foot slides per second, mean over planted frames of both feet; NaN without feet.
+        Centimetres that a planted foot slides per second, mean over planted frames of both feet; NaN without feet and
+        when they are planted for less than half a second together.
     planted : float
         Share of the frames in which a foot is planted, mean over both.
     ldlj : float
         Log dimensionless jerk of hands, feet, head and root against their parents, mean over windows of 2 s in which
         they move; higher is smoother, a single minimum-jerk movement as long as the window has -6.58. NaN when nothing
-        moves.
+        moves, and for clips of less than 2 s: LDLJ falls with the time that is looked at.
     penetration : float
         Share of the frames in which a limb is deeper than 4 cm in another part of the body; NaN when the joint names
-        do not tell the body.
+        tell no head or no arms.
     depth : float
         Metres of the deepest, over the whole clip; 0 when nothing touches.
     deepest : str
@@ -45,6 +49,8 @@ class ClipQuality(NamedTuple):
         Largest change of a bone's length relative to its median.
     bone : str
         The joint at its end; "" when no bone changes.
+    note : str
+        Why a number is lacking.
     """
 
     seconds: float
@@ -56,6 +62,7 @@ class ClipQuality(NamedTuple):
     deepest: str
     bone_change: float
     bone: str
+    note: str
 
 
 def clip_quality(clip: Clip) -> ClipQuality:
@@ -76,16 +83,31 @@ def clip_quality(clip: Clip) -> ClipQuality:
         worst = int(depths.argmax())
         share, depth = float((depths > CONTACT).mean()), float(max(depths[worst], 0.0))
         deepest = body.words[pairs[worst]] if depth > 0 else ""
+    ldlj = windowed_ldlj(tips, clip.fps)
     return ClipQuality(
         clip.duration,
         100 * skate,
         planted,
-        windowed_ldlj(tips, clip.fps),
+        ldlj,
         share,
         depth,
         deepest,
         *bone_length_change(clip),
+        "; ".join(_lacking(clip, points, skate, ldlj, share)),
     )
+
+
+def _lacking(clip: Clip, points: signals.Points, skate: float, ldlj: float, share: float) -> list[str]:
+    """Why numbers of a clip are NaN."""
+    why = []
+    if np.isnan(skate):
+        why.append(f"foot skate: planted for less than {LEAST_PLANTED:g} s" if all(points.feet) else "no feet by name")
+    if np.isnan(ldlj):
+        short = _frames_of(WINDOW_SECONDS, clip.fps) > len(clip)
+        why.append(f"LDLJ: shorter than {WINDOW_SECONDS:g} s" if short else "LDLJ: nothing moves")
+    if np.isnan(share):
+        why.append("penetration: the joint names tell no head or no arms")
+    return why
 
 
 def quality_table(clips: Mapping[str, Clip]):
@@ -113,6 +135,7 @@ def quality_table(clips: Mapping[str, Clip]):
             "deepest": "between",
             "bone_change": "Bone change [%]",
             "bone": "of",
+            "note": "lacking",
         }
     )
 
@@ -131,7 +154,10 @@ def foot_skate(places: np.ndarray, points: signals.Points, fps: float) -> tuple[
     """Mean horizontal speed of planted feet in m/s, and the share of the frames in which a foot is planted.
 
     A foot is planted while all of its points lie within ``PLANTED_HEIGHT`` of the height at which they stand, the tenth
-    percentile of the clip. Its speed is that of its slower point, so that turning on the ball of the foot is no skate.
+    percentile of the clip. Its speed is that of its slower point, so that turning on the ball of the foot is no skate;
+    steps faster than ``JUMP`` are none of a foot and do not count.
+
+    NaN for a speed that fewer than ``LEAST_PLANTED`` seconds would show.
 
     Parameters
     ----------
@@ -148,19 +174,18 @@ def foot_skate(places: np.ndarray, points: signals.Points, fps: float) -> tuple[
         low = (height < np.quantile(height, 0.1, axis=-1)[:, None] + PLANTED_HEIGHT).all(axis=0)
         speed = signals.speeds(places[0::2, at], fps).min(axis=0)
         step = signals.lag(fps)
-        both = low[step:] & low[:-step]
+        both = low[step:] & low[:-step] & (speed[step:] < JUMP)
         total += float(speed[step:][both].sum())
         planted += int(both.sum())
         frames += len(both)
-    return (total / planted if planted else np.nan), (planted / frames if frames else np.nan)
+    told = planted and planted >= LEAST_PLANTED * fps
+    return (total / planted if told else np.nan), (planted / frames if frames else np.nan)
 
 
 def log_dimensionless_jerk(path: np.ndarray, fps: float) -> np.ndarray:
-    """LDLJ (points,) of paths (3, points, frames): -ln(T^5 / L^2 integral of squared jerk), L the length of the path.
+    """LDLJ (points,) of paths (3, points, frames) from places a thirtieth of a second apart.
 
-    Hogan and Sternad (2009) make jerk free of units with the duration and the length of the movement; Balasubramanian
-    et al. (2012) take the logarithm. A minimum-jerk movement from rest to rest has -ln 720. NaN for a path shorter
-    than ``MOVING``.
+    NaN for a path shorter than ``MOVING``; see `motionbook.smoothness.log_dimensionless`.
     """
     step = signals.lag(fps)
     if path.shape[-1] <= 3 * step:
@@ -170,13 +195,14 @@ def log_dimensionless_jerk(path: np.ndarray, fps: float) -> np.ndarray:
 
 
 def windowed_ldlj(path: np.ndarray, fps: float, seconds: float = WINDOW_SECONDS) -> float:
-    """Mean LDLJ over points and windows in which they move; NaN when none does.
+    """Mean LDLJ over points and windows in which they move; NaN when none does, or less than a window is there.
 
     Of one kind of motion LDLJ falls as T^4 with the time that is looked at, so that only windows of one length compare.
     """
-    frames = path.shape[-1]
-    width = min(round(seconds * fps), frames)
-    count = frames // width
+    width = _frames_of(seconds, fps)
+    count = path.shape[-1] // width
+    if not count:
+        return np.nan
     jerk, speed = (
         signal[:, : count * width].reshape(len(signal), count, width).transpose(1, 0, 2)
         for signal in (signals.jerks(path, fps), signals.speeds(path, fps))
@@ -185,14 +211,14 @@ def windowed_ldlj(path: np.ndarray, fps: float, seconds: float = WINDOW_SECONDS)
     return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
 
 
+def _frames_of(seconds: float, fps: float) -> int:
+    return max(2, round(seconds * fps))
+
+
 def _ldlj(jerk, speed, duration) -> np.ndarray:
     """(..., points) from signals (..., points, frames) that stand for ``duration`` seconds."""
-    length = speed.mean(axis=-1) * duration
     integral = np.square(jerk).mean(axis=-1) * duration
-    moving = (length > MOVING) & (integral > 0)
-    return np.where(
-        moving, -np.log(duration**5 * np.where(moving, integral, 1.0) / np.where(moving, length, 1.0) ** 2), np.nan
-    )
+    return log_dimensionless(integral, speed.mean(axis=-1) * duration, duration, MOVING)
 
 
 def bone_length_change(clip: Clip) -> tuple[float, str]:

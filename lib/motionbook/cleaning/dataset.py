@@ -1,8 +1,9 @@
 """The data set of chapter 2: takes in, cleaned clips on two skeletons out, in StayStill's layout with a listing.
 
 Every take is read, searched for faults and cut, put on the floor, over the origin and facing forward, and retargeted
-to LaFAN1's skeleton. ``dataset.json`` lists the clips with where each came from and which of its frames were kept. A
-take that cannot be read or retargeted is listed there with the reason.
+to LaFAN1's skeleton. ``dataset.json`` lists the clips with where each came from and which of its frames were kept,
+first to last; ``cuts.csv`` says why each of the others is gone. A take that cannot be read or retargeted is listed with
+the reason.
 """
 
 import json
@@ -17,11 +18,11 @@ import numpy as np
 
 from motionbook.bvh import write_bvh
 from motionbook.cleaning.agreement import direction_errors, foot_slide, planted
+from motionbook.cleaning.annotations import RangeError, annotation_key, unused_annotations
 from motionbook.cleaning.clip_quality import clip_quality
-from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor
-from motionbook.cleaning.faults import Faults, clip_key, find_faults, join_faults, listed_faults
+from motionbook.cleaning.editing import centre_first_frame, face_forward, put_on_floor, rescale
+from motionbook.cleaning.faults import Faults, cut_rows, find_faults, join_faults, listed_faults, write_cuts
 from motionbook.cleaning.retargeting import retarget
-from motionbook.cleaning.scale_faults import scaled
 from motionbook.cleaning.takes import SEARCHED_GROUPS, take_name
 from motionbook.clip import Clip
 from motionbook.data.layouts import LISTING, ClipFile, load_clip
@@ -32,6 +33,7 @@ from motionbook.resampling import resample
 from motionbook.skeletons import FREEMOCAP, LAFAN1
 
 FPS = 30.0
+CUTS = "cuts.csv"
 RULES = {
     "robust": "motion beyond what a waiting person can do, 1/6 s either side, runs of 2 s",
     "published": "joint speed with a z-score above 5, 1/3 s either side, runs of 2 s",
@@ -53,12 +55,15 @@ class Built(NamedTuple):
         (`motionbook.cleaning.clip_quality.ClipQuality` as a dict).
     skipped : list of dict
         ``path`` and ``reason`` of takes that could not be used.
+    notes : tuple of str
+        Annotated clips that no take is.
     """
 
     folder: Path
     listing: dict
     takes: list[dict]
     skipped: list[dict]
+    notes: tuple[str, ...] = ()
 
 
 def build_dataset(
@@ -81,7 +86,8 @@ def build_dataset(
     takes : sequence of ClipFile
         As `motionbook.data.layouts.open_dataset` or `motionbook.cleaning.embedded.embedded_takes` list them.
     folder : path
-        Gets ``lafan/``, ``freemocap/`` (takes on that rig) and ``dataset.json``; clips of an earlier run are removed.
+        Gets ``lafan/``, ``freemocap/`` (takes on that rig), ``dataset.json`` and ``cuts.csv``; clips of an earlier run
+        are removed.
     about : mapping
         ``name``, ``label``, ``kind``, ``licence`` and ``fps_note``, written into the listing.
     folds : iterable of Fold, optional
@@ -102,8 +108,12 @@ def build_dataset(
     Raises
     ------
     ValueError
-        When no take could be used, with the first reasons.
+        For another method, and when no take could be used, with the first reasons.
+    RangeError
+        For an annotated range that its take does not have, with its place in the file.
     """
+    if method not in RULES:
+        raise ValueError(f"method: expected one of {', '.join(RULES)}, got {method!r}")
     folder = Path(folder)
     for old in (*folder.glob("lafan/**/*.bvh"), *folder.glob("freemocap/**/*.bvh")):
         old.unlink()
@@ -112,7 +122,7 @@ def build_dataset(
             **{name: getattr(take, name) for name in ("path", "subject", "group", "label", "take", "piece", "rig")},
             "read": dict(take.read),
             "stem": stem,
-            "ranges": _ranges(take, annotations),
+            "ranges": [span for key in _keys(take) for span in (annotations or {}).get(key, ())],
             "factor": float((factors or {}).get(str(take.path), 1.0)),
         }
         for take, stem in zip(takes, _stems(takes), strict=True)
@@ -134,7 +144,10 @@ def build_dataset(
         "skipped": skipped,
     }
     write_whole(folder / LISTING, json.dumps(listing, indent=1) + "\n")
-    return Built(folder, listing, [r["row"] for r in results if r["row"]], skipped)
+    write_cuts(folder / CUTS, [row for r in results for row in r["cuts"]])
+    unused = unused_annotations(annotations or {}, (key for take in takes for key in _keys(take)))
+    notes = tuple(f"no take for the annotated clip {name}" for name in unused)
+    return Built(folder, listing, [r["row"] for r in results if r["row"]], skipped, notes)
 
 
 def clean_take(clip: Clip, *, fps: float = FPS) -> Clip:
@@ -155,20 +168,23 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
     """Clean one take and write its pieces; plain values in and out, so that it runs in another process."""
     path = Path(job["path"])
     name = take_name(path, root)
-    result = {"entries": [], "skipped": None, "row": None}
+    result = {"entries": [], "skipped": None, "row": None, "cuts": []}
     fields = {key: job[key] for key in ("subject", "group", "label", "take", "piece", "rig")}
     try:
         clip = load_clip(ClipFile(path=path, read=MappingProxyType(job["read"]), **fields))
         if len(clip) < 2:
             raise ValueError(f"{name}: expected at least 2 frames, got {len(clip)}")
-        clip = scaled(clip, job["factor"]) if job["factor"] != 1.0 else clip
+        clip = rescale(clip, job["factor"]) if job["factor"] != 1.0 else clip
         faults = find_take_faults(clip, job["group"], job["ranges"], method)
         rigs = {"lafan": retarget(clip, LAFAN1)}
+    except RangeError:  # the reader's table is wrong, not the take
+        raise
     except (ValueError, KeyError) as error:
         # str() of a KeyError quotes its text
         return {**result, "skipped": {"path": name, "reason": str(error.args[0] if error.args else error)}}
     if clip.skeleton.names == FREEMOCAP.names:
         rigs["freemocap"] = clip
+    result["cuts"] = cut_rows(job["stem"], faults)
     fingerprint = sha256(path)
     for rig, moving in rigs.items():
         for number, (start, stop) in enumerate(faults.kept, start=1):
@@ -188,7 +204,8 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
                     "source_sha256": fingerprint,
                     "source_frames": len(clip),
                     "source_fps": clip.fps,
-                    "kept": [start, stop],
+                    "first": start,
+                    "last": stop - 1,
                     **({"factor": job["factor"]} if job["factor"] != 1.0 else {}),
                 }
             )
@@ -215,14 +232,10 @@ def _clean(job: dict, *, folder: Path, root: Path | None, method: str) -> dict:
     return result
 
 
-def _ranges(take: ClipFile, annotations: Mapping | None) -> list[tuple[int, int]]:
-    if not annotations:
-        return []
-    name = "_".join(part for part in (take.subject, take.label, take.take, take.piece) if part)
-    try:
-        return list(annotations.get(clip_key(name), []))
-    except ValueError:
-        return []
+def _keys(take: ClipFile) -> tuple[tuple[str, str], ...]:
+    """What an annotation may call a take: by its file, or by who does what in it."""
+    words = "_".join(part for part in (take.subject, take.label, take.take, take.piece) if part)
+    return tuple(dict.fromkeys((annotation_key(take.path.name), annotation_key(words))))
 
 
 def _stems(takes: Sequence[ClipFile]) -> list[str]:

@@ -15,8 +15,9 @@ from motionbook.bvh.guess import TURNS
 from motionbook.bvh.read import turn_basis
 from motionbook.checks import check_shape, check_unit
 from motionbook.clip import Clip
+from motionbook.headings import heading
 from motionbook.kinematics import forward_kinematics
-from motionbook.rigs import SIDES, find_rig
+from motionbook.rigs import SIDES, find_legs
 
 _UPRIGHT = np.array([0.0, 1.0, 0.0])
 
@@ -88,6 +89,8 @@ def rescale(clip: Clip, factor: float) -> Clip:
 
     ``rescale(clip, 100)`` turns metres into centimetres, ``rescale(clip, 0.01)`` turns them back.
     """
+    if not (np.isfinite(factor) and factor > 0):
+        raise ValueError(f"factor: expected a positive number, got {factor}")
     return place(clip, Placement(rot.identity(), np.zeros(3), factor))
 
 
@@ -122,28 +125,27 @@ def turn_up(clip: Clip, source: str, target: str = "Y") -> Clip:
     )
 
 
-def heading(clip: Clip) -> np.ndarray:
-    """Where the hips face, (frames,) radians about the vertical: 0 is +Z, a quarter turn is +X."""
-    rig = find_rig(clip.skeleton)
-    places = forward_kinematics(clip).positions
-    left = places[:, rig.limbs["left", "thigh"]] - places[:, rig.limbs["right", "thigh"]]
-    return np.arctan2(-left[:, 2], left[:, 0])  # forward = left x up
-
-
 def centring(clip: Clip) -> Placement:
     """Over the floor, so that in the first frame the middle between the two ankles is at x = z = 0; heights are kept.
 
     StayStill, section 3.1.3: "centred".
     """
-    rig = find_rig(clip.skeleton)
+    _check_frames(clip)
+    legs = find_legs(clip.skeleton)
     places = forward_kinematics(clip[:1]).positions[0]
-    middle = np.mean([places[rig.limbs[side, "foot"]] for side in SIDES], axis=0)
+    middle = np.mean([places[legs[side, "foot"]] for side in SIDES], axis=0)
     return Placement(rot.identity(), -middle * [1.0, 0.0, 1.0])
 
 
 def facing(clip: Clip) -> Placement:
     """About the vertical through the origin, so that in the first frame the hips face +Z."""
+    _check_frames(clip)
     return Placement(rot.from_axis_angle(_UPRIGHT, -heading(clip[:1])[0]), np.zeros(3))
+
+
+def _check_frames(clip: Clip) -> None:
+    if not len(clip):
+        raise ValueError("clip: expected at least one frame, got none")
 
 
 def centre_first_frame(clip: Clip) -> Clip:
@@ -158,13 +160,13 @@ def face_forward(clip: Clip) -> Clip:
 
 def sole_heights(clip: Clip) -> np.ndarray:
     """Height (frames, 2) in metres of the tip of the left and the right foot: the toe, or the foot's end site."""
-    rig = find_rig(clip.skeleton)
+    legs = find_legs(clip.skeleton)
     places, turned = forward_kinematics(clip)
     heights = []
     for side in SIDES:
-        joint = rig.limbs.get((side, "toe"))
+        joint = legs.get((side, "toe"))
         if joint is None:
-            joint = rig.limbs[side, "foot"]
+            joint = legs[side, "foot"]
             end = next((np.array(offset) for j, offset in clip.skeleton.end_offsets if j == joint), np.zeros(3))
             heights.append(places[:, joint, 1] + rot.rotate(turned[:, joint], end)[:, 1])
         else:
@@ -178,6 +180,7 @@ def flooring(clip: Clip, share: float = 0.25) -> Placement:
     Captured feet float and sink by centimetres, so the floor is the height under which the lower foot is during
     ``share`` of the frames: a quarter is robust to noise and still the floor for someone who walks.
     """
+    _check_frames(clip)
     return Placement(rot.identity(), np.array([0.0, -np.quantile(sole_heights(clip).min(axis=1), share), 0.0]))
 
 

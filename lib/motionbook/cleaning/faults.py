@@ -9,13 +9,11 @@ shift of the weight is an outlier. ``"robust"``, the default, asks for motion th
 Ranges are half-open inside, [start, stop), and inclusive in annotation files.
 """
 
-import csv
-import re
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
+from motionbook.cleaning.annotations import RangeError, clip_key, read_annotations
 from motionbook.cleaning.fault_records import (
     COLUMNS,
     Fault,
@@ -29,13 +27,13 @@ from motionbook.cleaning.fault_records import (
 )
 from motionbook.cleaning.robust_faults import LIMITS, Limits, find_robust_faults
 from motionbook.clip import Clip
-from motionbook.data.names import staystill_name
 from motionbook.kinematics import forward_kinematics
 
 __all__ = [
     "COLUMNS",
     "Fault",
     "Faults",
+    "RangeError",
     "apply_ranges",
     "clip_key",
     "cut_faults",
@@ -135,13 +133,15 @@ def listed_faults(
 
     Raises
     ------
-    ValueError
-        When a range is reversed or reaches outside the clip.
+    RangeError
+        When a range is reversed or reaches outside the clip, with its place in the file it is from.
     """
     bad = np.zeros(len(clip), dtype=bool)
-    for first, last in ranges:
+    for span in ranges:
+        first, last = span
         if not 0 <= first <= last < len(clip):
-            raise ValueError(f"ranges: expected 0 <= first <= last < {len(clip)} frames, got {first} to {last}")
+            where = getattr(span, "where", "ranges")
+            raise RangeError(f"{where}: expected 0 <= first <= last < {len(clip)} frames, got {first} to {last}")
         bad[first : last + 1] = True
     faults = tuple(Fault(a, b, "", a, np.nan, np.nan, "listed", source) for a, b in runs(bad))
     return Faults(faults, long_runs(bad, clip.fps, min_seconds), len(clip))
@@ -189,51 +189,3 @@ def cut_faults(clip: Clip, faults: Faults) -> tuple[Clip, ...]:
     if faults.frames != len(clip):
         raise ValueError(f"faults: expected those of this clip of {len(clip)} frames, got those of {faults.frames}")
     return tuple(clip[start:stop] for start, stop in faults.kept)
-
-
-def read_annotations(path: str | Path) -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """Ranges listed by hand: clip key (see `clip_key`) -> (first, last) inclusive, in the file's order.
-
-    The file has the columns ``Animation name,From frame,To frame`` of the StayStill authors' removeParts.csv; further
-    columns are not read.
-
-    Raises
-    ------
-    ValueError
-        With the line number, for a missing column, a frame that is no whole number, a reversed range or a name that
-        does not say who moves.
-    """
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = csv.DictReader(file)
-        missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-        if missing:
-            raise ValueError(f"{path}: expected the columns {', '.join(COLUMNS)}, found no {', '.join(missing)}")
-        found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for row in rows:
-            name, first, last = ((row[column] or "").strip() for column in COLUMNS)
-            if not (first.isdecimal() and last.isdecimal()):
-                raise ValueError(f"{path}:{rows.line_num}: expected two frame numbers, got {first!r} and {last!r}")
-            if int(last) < int(first):
-                raise ValueError(f"{path}:{rows.line_num}: the range ends before it starts: {first} to {last}")
-            try:
-                key = clip_key(name)
-            except ValueError as error:
-                raise ValueError(f"{path}:{rows.line_num}: {error}") from None
-            found.setdefault(key, []).append((int(first), int(last)))
-    return found
-
-
-def clip_key(name: str) -> tuple[str, str]:
-    """Subject and motion of a clip's name in either order: ``Idle_07`` and ``07_idle`` are both ("07", "idle").
-
-    Numbers are compared as numbers, so that subject 1 is not found in 10 or 21; see `motionbook.data.names`.
-
-    Raises
-    ------
-    ValueError
-        When the name does not say who moves.
-    """
-    parts = staystill_name(re.sub(r"\.bvh$", "", name.strip(), flags=re.IGNORECASE))
-    if parts is None or not parts.subject:
-        raise ValueError(f"name: expected a subject number at its start or end, e.g. 07_idle, got {name!r}")
-    return parts.subject, "_".join(part for part in (parts.label, parts.take, parts.piece) if part)

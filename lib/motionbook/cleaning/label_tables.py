@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from motionbook.csv_rows import Problem, TableError, csv_rows
 from motionbook.files import write_whole
 
 UNITS = ("frames", "seconds")
@@ -58,21 +59,8 @@ class Row(NamedTuple):
     take: str = ""
 
 
-class Problem(NamedTuple):
-    """What is wrong with a line of the table."""
-
-    line: int
-    text: str
-
-
-class LabelError(ValueError):
-    """Everything that is wrong with a table; ``problems`` holds it line by line."""
-
-    def __init__(self, source: str, problems: Iterable[Problem]):
-        self.problems = tuple(sorted(problems))
-        count = f"{len(self.problems)} problem" + "s" * (len(self.problems) != 1)
-        lines = "\n".join(f"  line {problem.line}: {problem.text}" for problem in self.problems)
-        super().__init__(f"{source}: {count}\n{lines}")
+class LabelError(TableError):
+    """Everything that is wrong with a table of labels."""
 
 
 def read_labels(path: str | Path, *, unit: str = "frames", problems: list[Problem] | None = None) -> tuple[Row, ...]:
@@ -81,8 +69,8 @@ def read_labels(path: str | Path, *, unit: str = "frames", problems: list[Proble
     Parameters
     ----------
     path : path
-        CSV with comma, semicolon or tab; empty lines and lines that begin with # are skipped. The names of the columns
-        do not depend on case; ``from frame`` or ``from seconds`` (and ``to ...``) settle the unit.
+        As `motionbook.csv_rows.csv_rows` reads it. The names of the columns do not depend on case; ``from frame`` or
+        ``from seconds`` (and ``to ...``) settle the unit.
     unit : "frames" or "seconds"
         Of columns that are called ``from`` and ``to`` only.
     problems : list, optional
@@ -99,16 +87,11 @@ def read_labels(path: str | Path, *, unit: str = "frames", problems: list[Proble
     if unit not in UNITS:
         raise ValueError(f"unit: expected one of {', '.join(UNITS)}, got {unit!r}")
     header, names, found, rows = None, [], [], []
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        text = file.read()
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text))
-    for fields in reader:
-        if not any(field.strip() for field in fields) or fields[0].lstrip().startswith("#"):
-            continue
+    for line, fields in csv_rows(path):
         if header is None:
             header, names, unit = fields, *_header(path, fields, unit)
             continue
-        row = _row(reader.line_num, fields, names, unit)
+        row = _row(line, fields, names, unit)
         (found if isinstance(row, Problem) else rows).append(row)
     if header is None:
         raise ValueError(f"{path}: expected a first line with the columns clip, from, to and label, found nothing")
@@ -154,11 +137,6 @@ def write_labels(path: str | Path, takes: Iterable[Take], confidences: Iterable[
     return write_whole(path, out.getvalue())
 
 
-def _delimiter(text: str) -> str:
-    first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
-    return max(",;\t", key=first.count)
-
-
 def _header(path, fields: list[str], unit: str) -> tuple[list[str], str]:
     """What each column holds ("" for others), and the unit."""
     known = [_COLUMNS.get(re.sub(r"[^a-z]+", " ", field.lower()).strip(), ("", None)) for field in fields]
@@ -167,7 +145,7 @@ def _header(path, fields: list[str], unit: str) -> tuple[list[str], str]:
     if missing:
         raise ValueError(
             f"{path}: expected one column each of clip, from, to and label, got "
-            f"{', '.join(field.strip() for field in fields)}; missing or there twice: {', '.join(missing)}"
+            f"{', '.join(fields)}; missing or there twice: {', '.join(missing)}"
         )
     stated = {said for _, said in known if said}
     if len(stated) > 1:
@@ -178,7 +156,7 @@ def _header(path, fields: list[str], unit: str) -> tuple[list[str], str]:
 def _row(line: int, fields: list[str], names: list[str], unit: str) -> Row | Problem:
     if len(fields) != len(names):
         return Problem(line, f"expected {len(names)} fields, got {len(fields)}")
-    said = {name: field.strip() for name, field in zip(names, fields, strict=True) if name}
+    said = {name: field for name, field in zip(names, fields, strict=True) if name}
     if empty := [name for name in ("clip", "label") if not said[name]]:
         return Problem(line, f"no {' and no '.join(empty)}; fill it in or delete the line")
     numbers = []

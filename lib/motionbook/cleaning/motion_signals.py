@@ -11,7 +11,7 @@ import numpy as np
 
 from motionbook.clip import Clip, Skeleton
 from motionbook.kinematics import forward_kinematics
-from motionbook.rigs import SIDES, find_rig
+from motionbook.rigs import SIDES, find_legs, find_rig
 
 STEP = 1 / 30
 _SHORTEST_END = 0.01  # metres; shorter end sites add nothing to their joint
@@ -49,15 +49,16 @@ def body_points(skeleton: Skeleton) -> Points:
     ends = tuple((j, end) for j, end in skeleton.end_offsets if np.linalg.norm(end) > _SHORTEST_END)
     names = (*skeleton.names, *(f"{skeleton.names[j]} end" for j, _ in ends))
     parents = np.array([*skeleton.parents, *(j for j, _ in ends)])
-    try:
-        limbs = find_rig(skeleton).limbs
-    except ValueError:
+    limbs = _limbs(skeleton)
+    if not limbs:
         parts = ("trunk", *["arm"] * (len(names) - 1))
         return Points(names, parents, ends, parts, ((), ()), ())
     parts = ["trunk"] * len(names)
     of_joint = {}
     for side in SIDES:
-        of_joint |= {limbs[side, "shin"]: "leg", limbs[side, "foot"]: "leg", limbs[side, "forearm"]: "arm"}
+        of_joint |= {limbs[side, "shin"]: "leg", limbs[side, "foot"]: "leg"}
+        if (side, "forearm") in limbs:
+            of_joint[limbs[side, "forearm"]] = "arm"
     for point in range(1, len(names)):
         parts[point] = of_joint.get(point, parts[parents[point]])
     feet, chains = [], []
@@ -65,14 +66,25 @@ def body_points(skeleton: Skeleton) -> Points:
         foot = limbs[side, "foot"]
         below = [p for p in range(len(names)) if p == foot or _hangs_on(parents, p, foot)]
         feet.append(tuple(below))
-        hand = next((p for p in range(len(names)) if parents[p] == limbs[side, "forearm"]), None)
-        chains.append((limbs[side, "forearm"], hand, limbs[side, "shin"], foot))
+        forearm = limbs.get((side, "forearm"))
+        hand = next((p for p in range(len(names)) if forearm is not None and parents[p] == forearm), None)
+        chains.append((forearm, hand, limbs[side, "shin"], foot))
     pairs = tuple(
         (left, right, limb)
         for left, right, limb in zip(*chains, ("arm", "arm", "leg", "leg"), strict=True)
         if left is not None and right is not None
     )
     return Points(names, parents, ends, tuple(parts), tuple(feet), pairs)
+
+
+def _limbs(skeleton: Skeleton) -> dict[tuple[str, str], int]:
+    """Joints of arms and legs, of legs alone where a body has no arms or hangs from its head, or none."""
+    for find in (lambda: find_rig(skeleton).limbs, lambda: find_legs(skeleton)):
+        try:
+            return find()
+        except ValueError:
+            continue
+    return {}
 
 
 def _hangs_on(parents, point: int, joint: int) -> bool:

@@ -31,8 +31,11 @@ class RetargetReport(NamedTuple):
         One row per joint of the target: joint, source, how, why (the reason for the source joint).
     bones : DataFrame
         One row per bone that both bodies have: bone, kind, median and 95 % angle in degrees between its two
-        directions. "trunk" runs from between the hips to the base of the neck. Of kind "line" are pieces of the spine
-        at equal shares of its length: the joints there are not the same ones, so they bend with the whole.
+        directions. "trunk" runs from between the hips to the base of the neck. "hips" is the line between the two hip
+        joints; it stands for the bones from the pelvis to either, which no two rigs begin at the same place of the
+        body, as "trunk" stands for those from the pelvis to the spine and from the spine to neck and shoulders. Of
+        kind "line" are pieces of the spine at equal shares of its length: the joints there are not the same ones, so
+        they bend with the whole.
     bends : DataFrame
         One row per knee and elbow: hinge, bent_share (of frames, by 20 degrees or more), plane_deg (median angle
         between the planes the two limbs bend in), hinge_deg (median angle from that plane's normal to the axis

@@ -141,6 +141,8 @@ def retarget(
     ValueError
         When a rig cannot be read from the names, or neither rest pose nor motion shows how it stands.
     """
+    if not len(clip):
+        raise ValueError("clip: expected at least one frame, got none")
     if twist not in ("source", "hinge"):
         raise ValueError(f"twist: expected 'source' or 'hinge', got {twist!r}")
     same_joints = clip.skeleton.names == skeleton.names and clip.skeleton.parents == skeleton.parents

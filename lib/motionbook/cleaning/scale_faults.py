@@ -5,13 +5,12 @@ bones change between takes, and bones that two people share to the tenth of a mi
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from motionbook.cleaning.bodies import body_of_clip, leg_length
-from motionbook.clip import Clip, Skeleton
+from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
 from motionbook.rigs import SIDES
 
@@ -22,20 +21,6 @@ BOARD_FACTOR = 1.25
 """Square of a ChArUco board over its marker: the factor when the marker's side was entered as the square's."""
 _SAME = 1e-4
 _CHANGED = 0.05
-
-
-def scaled(clip: Clip, factor: float) -> Clip:
-    """The clip with every length multiplied by ``factor``: bones, the root's path and stored joint places.
-
-    The floor stays at height 0; angles do not change.
-    """
-    if not (np.isfinite(factor) and factor > 0):
-        raise ValueError(f"factor: expected a positive number, got {factor}")
-    s = clip.skeleton
-    ends = tuple((joint, tuple(factor * np.array(offset))) for joint, offset in s.end_offsets)
-    skeleton = Skeleton(s.names, s.parents, factor * s.offsets, ends)
-    moved = None if clip.translations is None else factor * clip.translations
-    return replace(clip, skeleton=skeleton, root_positions=factor * clip.root_positions, translations=moved)
 
 
 def head_height(clip: Clip) -> float:

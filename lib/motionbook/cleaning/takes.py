@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from motionbook.cleaning.faults import METHODS
 from motionbook.cleaning.scale_faults import scale_faults
 from motionbook.data.datasets import joint_names
 from motionbook.data.layouts import ClipFile, bvh_files, load_clip, open_dataset
 from motionbook.data.splits import Fold, dataset_folds
+from motionbook.rigs import find_legs
 
 # Takes in which a person waits; only there is a joint that suddenly moves fast a fault rather than the motion.
 SEARCHED_GROUPS = ("idle", "phone")
@@ -44,6 +46,51 @@ def open_takes(data: str | Path) -> Opened | None:
         return Opened(found.clips, about, None, found.notes, found.path)
     folds, notes = dataset_folds(found)
     return Opened(found.clips, about, folds, (*found.notes, *notes), found.path)
+
+
+def check_parameters(data: str, labels: str, annotations: str, rule: str, correct_sizes: bool) -> None:
+    """Refuse chapter 2's own parameters at once when one cannot be meant, by its name.
+
+    Raises
+    ------
+    FileNotFoundError
+        For files and folders that are not there.
+    ValueError
+        For labels without data, another rule, and a switch that is no switch, such as the word "no".
+    """
+    for name, path in (("data", data), ("labels", labels), ("annotations", annotations)):
+        if path and not Path(path).exists():
+            raise FileNotFoundError(f"{name}: there is no {path} (from {Path.cwd()})")
+        if path and name != "data" and not Path(path).is_file():
+            raise ValueError(f"{name}: expected a CSV file, {path} is a folder")
+    if labels and not data:
+        raise ValueError("labels: they cut recordings; give the folder of the recordings as data")
+    if rule not in METHODS:
+        raise ValueError(f"rule: expected one of {', '.join(METHODS)}, got {rule!r}")
+    if not isinstance(correct_sizes, bool):
+        raise ValueError(f"correct_sizes: expected True or False, got {correct_sizes!r}")
+
+
+def first_usable(takes: Sequence[ClipFile], least: int = 4) -> ClipFile:
+    """The first take of a waiting person, else the first, that can be read, has a body and ``least`` frames or more.
+
+    Raises
+    ------
+    ValueError
+        When there is none, with the first reason.
+    """
+    reasons = []
+    for take in sorted(takes, key=lambda take: take.group != "idle"):
+        try:
+            clip = load_clip(take)
+            find_legs(clip.skeleton)
+        except (ValueError, KeyError) as error:
+            reasons.append(f"{take.path.name}: {error}")
+            continue
+        if len(clip) >= least:
+            return take
+        reasons.append(f"{take.path.name}: {len(clip)} frames")
+    raise ValueError(f"takes: none of {len(takes)} can be used; {reasons[0] if reasons else 'there are none'}")
 
 
 def wrong_sizes(takes: Sequence[ClipFile], root: str | Path | None = None, most: int = 200):

@@ -11,6 +11,7 @@ import numpy as np
 from motionbook.clip import Clip
 from motionbook.kinematics import forward_kinematics
 from motionbook.quality.body import MeshSequence
+from motionbook.smoothness import log_dimensionless
 
 FEATURES = ("F1", "F2", "F3", "F4", "F5", "F6", "F7")
 TITLES = {
@@ -142,18 +143,13 @@ def foot_contact_difference(a: np.ndarray, g: np.ndarray, clip: Clip) -> float:
 
 
 def log_dimensionless_jerk(places: np.ndarray, fps: float) -> np.ndarray:
-    """LDLJ (joints,) of paths (frames, joints, 3): -ln(T^5 / L^2 integral of squared jerk), higher is smoother.
-
-    NaN for joints whose path is shorter than a centimetre. A minimum-jerk movement gives -ln 720.
-    """
+    """LDLJ (joints,) of paths (frames, joints, 3); NaN for joints whose path is shorter than a centimetre."""
     step = 1.0 / fps
     length = np.linalg.norm(np.diff(places, axis=0), axis=-1).sum(0)
     jerk = np.diff(places, n=3, axis=0) / step**3
     duration = (len(places) - 1) * step
     integral = duration * np.square(jerk).sum(-1).mean(0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = -np.log(duration**5 / length**2 * integral)
-    return np.where(length > STILL, value, np.nan)
+    return log_dimensionless(integral, length, duration, STILL)
 
 
 def smoothness_difference(a: np.ndarray, g: np.ndarray, fps: float) -> float:
