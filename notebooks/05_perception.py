@@ -444,12 +444,14 @@ if own_data.is_published_design(design):
 # throws their pairing away, and its p can err in either direction.
 
 # %%
+compared, note = inputs.flat_names(rated.comparisons), "differences within people, Tukey"
 if own_data.is_published_design(design):
-    unpaired = inputs.unpaired_comparisons(train)
-    compared = rated.comparisons.join(unpaired.rename("p as if unpaired")).xs((4, 5), level=("a", "b"))
+    unpaired = inputs.unpaired_comparisons(train).rename("p as if unpaired")
+    compared, note = rated.comparisons.join(unpaired).xs((4, 5), level=("a", "b")), "strength 4 against 5"
     compared = compared[["difference", "se", "df", "p_adjusted", "p as if unpaired"]]
-    report.save_table(run, "rating_comparisons", compared, note="strength 4 against 5", data=rating_label)
-    display(report.show_table(compared, note=report.sentences("strength 4 against 5", rating_label)))
+if len(compared):
+    report.save_table(run, "rating_comparisons", compared, note=note, data=rating_label)
+    display(report.show_table(compared, note=report.sentences(note, rating_label)))
 
 # %% [markdown]
 # ## Analysis of variance
