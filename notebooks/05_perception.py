@@ -319,7 +319,7 @@ means = coverage[["ordinal_coverage", "weighted_coverage", "weighted_coverage_si
 assert means[:2].between(0.90, 0.99).all() and means.iloc[2] < 0.9
 print(f"mean coverage: ordinal {means.iloc[0]:.3f}, weighted of its own limit {means.iloc[1]:.3f},", end=" ")
 print(f"weighted of the simulating scores {means.iloc[2]:.3f}")
-report.show_table(coverage, note=report.sentences(note, recovery_label))
+report.show_table(coverage.T, by_row=True, note=report.sentences(note, recovery_label))
 
 # %% [markdown]
 # ### A small study, and a system that never loses
@@ -397,7 +397,10 @@ summary = rated.scores.drop(columns="n").describe().loc[["mean", "min", "max"]]
 display(report.show_table(summary, note=report.sentences("opinion scores of all stimuli in short", rating_label)))
 odd = rated.raters[rated.raters.rejected | rated.raters.inverted | rated.raters.unrelated]
 report.save_table(run, "rating_raters", rated.raters, data=rating_label)
-report.show_table(odd, note=report.sentences("people whom any of the checks would have looked at", rating_label))
+columns_shown = ["scores", "ratio", "rejected", "bias", "inconsistency", "with_others", "inverted", "unrelated"]
+report.show_table(
+    odd[columns_shown], note=report.sentences("people whom any of the checks would have looked at", rating_label)
+)
 
 # %% [markdown]
 # No check finds everybody. BT.500 asks only whether somebody is far off in *both* directions, so a person who turned the
@@ -444,12 +447,14 @@ if own_data.is_published_design(design):
 # throws their pairing away, and its p can err in either direction.
 
 # %%
+compared, note = inputs.flat_names(rated.comparisons), "differences within people, Tukey"
 if own_data.is_published_design(design):
-    unpaired = inputs.unpaired_comparisons(train)
-    compared = rated.comparisons.join(unpaired.rename("p as if unpaired")).xs((4, 5), level=("a", "b"))
+    unpaired = inputs.unpaired_comparisons(train).rename("p as if unpaired")
+    compared, note = rated.comparisons.join(unpaired).xs((4, 5), level=("a", "b")), "strength 4 against 5"
     compared = compared[["difference", "se", "df", "p_adjusted", "p as if unpaired"]]
-    report.save_table(run, "rating_comparisons", compared, note="strength 4 against 5", data=rating_label)
-    display(report.show_table(compared, note=report.sentences("strength 4 against 5", rating_label)))
+if len(compared):
+    report.save_table(run, "rating_comparisons", compared, note=note, data=rating_label)
+    display(report.show_table(compared, note=report.sentences(note, rating_label)))
 
 # %% [markdown]
 # ## Analysis of variance
@@ -488,7 +493,7 @@ print(audit.attrs["rule"])
 print(f"error degrees of freedom: {audit.attrs['error_df']:g}; " + ", ".join(f"{n} {v}" for v, n in verdicts.items()))
 label = "numbers printed in 4DHumanQA's Table I"
 report.save_table(run, "anova_audit", audit.drop(columns=["eta_low", "eta_high"]), data=label)
-note = report.sentences("recomputed values: the largest that the printed F and df allow", label)
+note = report.sentences('"is": the largest that the printed F and degrees of freedom allow', label)
 report.show_table(inputs.audit_words(audit), note=note)
 
 # %% [markdown]

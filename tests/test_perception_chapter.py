@@ -82,7 +82,7 @@ def test_a_system_that_never_loses_is_named_and_a_pseudo_count_gives_it_a_score(
 def test_audit_in_words_lists_the_rows_that_fail_and_why():
     words = inputs.audit_words(perception.audit_anova_rows(perception.published_rows()))
     assert len(words) == 8
-    assert words.loc["Motion smoothness: Strength", "does not fit"] == "effect size, error degrees of freedom"
+    assert words.loc["Motion smoothness: Strength", "does not fit"] == "effect size, df"
     assert words.loc["Temporal Twist: Gender", "does not fit"] == "p"
     assert words.loc["Foot contact: Strength", "does not fit"] == "copy of Foot Glide: Strength"
 

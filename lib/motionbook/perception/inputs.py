@@ -149,8 +149,8 @@ def study_facts(answers, scored, clips: int, seconds: float | None, resamples: i
         "attention checks": int(checks.median()),
         "response options": int(answers.choice.nunique()),
         "clip length": seconds,
-        "videos per system": clips,
-        "videos": clips * len(systems),
+        "videos per system": clips or None,
+        "videos": clips * len(systems) or None,
         **{f"weight of a {grades.get(size, f'grade {size}')}": weight for size, weight in sorted(weights.items())},
         "Elo base": 10,
         "Elo scale": round(SCALE * math.log(10), 9),
@@ -210,14 +210,13 @@ def audit_words(audit):
 
     rows = {}
     for name, row in audit[audit.verdict != "consistent"].iterrows():
-        wrong = {"p": row.p_ok, "effect size": row.eta_ok, "error degrees of freedom": row.df_ok}
-        words = ", ".join(what for what, fits in wrong.items() if fits is False or fits == 0)
+        wrong = {"p": row.p_ok, "effect size": row.eta_ok, "df": row.df_ok}
+        words = ", ".join(what for what, fits in wrong.items() if fits is not None and not fits)
         rows[name] = {
-            **{key: row[key] for key in ("F", "df1", "df2", "p", "eta")},
-            "p recomputed": f"{row.p_high:.2g}",
-            "eta recomputed": f"{row.eta_high:.3f}",
-            "F that p needs": "" if pd.isna(row.F_of_p) else f"{row.F_of_p:.2f}",
-            "F that eta needs": f"{row.F_of_eta:.2f}",
+            **{key: row[key] for key in ("F", "df1", "df2", "p")},
+            "p is": f"{row.p_high:.2g}",
+            "eta": row.eta,
+            "eta is": f"{row.eta_high:.3f}",
             "does not fit": f"copy of {row.copy_of}" if row.copy_of else words,
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("row")
