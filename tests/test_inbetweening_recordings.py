@@ -63,10 +63,11 @@ def test_notes_and_lists_say_what_was_used(folder, tmp_path):
     """Data, folds, windows, people and rate below every table; where each clip starts; where SLERP is furthest off."""
     about, recordings, folds = read_recordings(folder)
     summary = evaluate(recordings, "idle", folds)
-    note = inputs.table_note(summary, about)
+    note = inputs.table_note(summary, about, "100 steps")
     assert note.startswith(
         "Random (synthetic): every cell is the mean over 2 folds, 18 windows of 2 people. Rate assumed."
     )
+    assert note.endswith("Neural Network is trained here: 100 steps.")
     assert published_table(summary, value="spread").loc["SLERP", "L2P@5"] > 0
     spans = choose_spans(select(recordings, "idle"), 5)
     assert list(inputs.clip_listing(spans).start_seconds) == [0.0, 0.0]
