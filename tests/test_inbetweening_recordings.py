@@ -78,7 +78,8 @@ def test_notes_and_lists_say_what_was_used(folder, tmp_path):
     assert transition == 45 and window.rotations.shape == (1, 101, 22, 4)
     window, transition = inputs.lively_window([recordings[0]._replace(clip=recordings[0].clip[:70])])
     assert transition == 29 and window.rotations.shape == (1, 69, 22, 4)
-    assert inputs.generator_facts(2).value.to_dict()["distance of the target"] == 45
+    facts = inputs.generator_facts(2, {"epochs": 199}).value.to_dict()
+    assert facts["distance of the target"] == 45 and facts["epochs"] == 199
 
 
 def test_figures_draw_the_windows(folder):
