@@ -117,7 +117,7 @@ def test_root_shift_stays_as_published_or_is_spread():
 
 def test_meeting_both_ends_leaves_keys_alone_and_undoes_a_constant_turn():
     t = np.arange(300)[:, None, None] / 30
-    rates, phases = np.random.default_rng(7).uniform(0.2, 0.8, (2, 1, 22, 3))
+    rates, phases = np.random.default_rng(7).uniform(0.2, 0.4, (2, 1, 22, 3))
     smooth = rot.from_rotation_vector(0.4 * np.sin(2 * np.pi * (rates * t + phases)))
     clip = Clip(LAFAN1, 0.2 * np.sin(t[:, 0] + [0.0, 1.0, 2.0]), smooth, 30.0)
     inside = KEYS[KEYS < 300]
@@ -204,3 +204,42 @@ def test_a_jumping_predictor_is_calmed_while_it_generates(idle):
         medians = [np.median([jumps(clip, at) for clip in made]) for made in (before, after)]
         assert medians[1] < medians[0] / 10
     assert key_misses(after, idle, inside)[["max_degrees", "root_cm"]].max(axis=None) < 1e-6
+
+
+def test_motion_enters_a_gap_at_the_speed_it_left_the_one_before(idle):
+    """A predictor that jumps, and bends away from the key poses at a speed of its own in every gap."""
+
+    def predictor(windows, transition):
+        rng = np.random.default_rng(int(windows.starts[0]))
+        pose, t = slerp(windows, transition), np.arange(1, transition + 1)[:, None, None]
+        turn = (0.03 * rng.standard_normal((len(windows), 1, 22, 3))) + 0.003 * t * rng.standard_normal((22, 3))
+        root = 0.5 * rng.standard_normal((len(windows), 1, 3)) + 0.05 * t[..., 0] * rng.standard_normal(3)
+        return LocalPose(pose.root_positions + root, rot.multiply(pose.rotations, rot.from_rotation_vector(turn)))
+
+    inside = KEYS[KEYS < 300]
+    before, after = (fill_gaps(idle, predictor, 300, finish=finish) for finish in (None, meet_ends))
+    assert key_misses(after, idle, inside)[["max_degrees", "root_cm"]].max(axis=None) < 1e-6
+    for at in (inside[1:], inside + 1, inside[1:] - 1):
+        for measure in (jumps, root_jumps):
+            made, met = ([measure(clip, at) for clip in clips] for clips in (before, after))
+            assert np.median(met) < np.median(made) / 10
+    # the first step of a gap is the one that led to it, whatever the predictor says
+    assert max(jumps(clip, inside).max() for clip in after) < 1e-5
+    assert max(root_jumps(clip, inside).max() for clip in after) < 1e-9
+
+
+def test_a_change_of_speed_is_taken_up_within_half_a_second():
+    """Half a degree a frame up to the key pose, then standing there: the turn goes on, comes back, and stands."""
+    clip = turning(np.minimum(0.5 * np.arange(60), 0.5 * 9), 60)
+    motion = (clip.root_positions[None], clip.rotations[None])
+    before, gap, after = ([x[:, part] for x in motion] for part in (slice(0, 10), slice(10, 55), slice(55, 56)))
+    parts = zip(before, meet_ends(before, gap, after), after, strict=True)
+    places, rotations = (np.concatenate(part, axis=1)[0] for part in parts)
+    made = replace(clip, root_positions=places, rotations=rotations)
+    assert jumps(clip, [9]) == pytest.approx(0.5) and jumps(made, [9]).max() < 1e-9
+    assert jumps(made, np.arange(9, 55)).max() < 0.25 * 0.5
+    moved = angle(made, 5) - angle(clip, 5)[:56]
+    # the first frame stands half a degree on, of which 45 frames take the cubic's share away; 2.2 frames of speed
+    shift = 0.5 * (1 - (s := np.arange(45) / 44) ** 2 * (3 - 2 * s))
+    assert np.abs(moved[10:55] - shift).max() == pytest.approx(0.5 * 15 * 4 / 27, rel=0.01)
+    np.testing.assert_allclose(moved[25:55], shift[15:], atol=1e-9)
