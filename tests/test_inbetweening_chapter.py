@@ -45,7 +45,7 @@ def test_every_budget_has_sizes_for_every_learner(budget, tmp_path):
     sizes = budgets.sizes(budget, "03_inbetweening")
     chosen = chapter_systems.choose_systems(sizes, people(), tmp_path)
     assert set(chosen.about) == {*chosen.fixed, *chosen.learners}
-    assert {"NN", "DELTA", "FLOW", "Ridge", "Perceptron"} == set(chosen.learners)
+    assert {"NN", "DELTA", "FLOW", "Ridge", "Perceptron", "Kriging"} == set(chosen.learners)
     assert chosen.recipe["batch size"] == 32 and chosen.network in chosen.about["NN"]
     if budget == "full":
         # StayStill's recipe

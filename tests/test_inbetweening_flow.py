@@ -211,6 +211,24 @@ def test_a_kept_model_is_loaded_instead_of_trained(windows, tmp_path):
     assert np.array_equal(drawn[0].rotations, drawn[1].rotations)
 
 
+def test_models_of_another_training_are_trained_anew(windows, tmp_path, monkeypatch):
+    from motionbook.inbetweening import delta_training, flow_training
+
+    pytest.importorskip("safetensors")
+    recordings, config = people(2, 70), replace(SMALL, steps=2)
+
+    def ask() -> int:
+        flow_learner(config, folder=tmp_path)(recordings, seed=0)(windows, 5)
+        return len(list(tmp_path.iterdir()))
+
+    assert ask() == 1
+    # the other model's version is none of its business
+    monkeypatch.setattr(delta_training, "_VERSION", 99)
+    assert ask() == 1
+    monkeypatch.setattr(flow_training, "_VERSION", flow_training._VERSION + 1)
+    assert ask() == 2
+
+
 def test_scores_of_samples_in_closed_form():
     """Normal truth and samples: coverage 15/17, CRPS and energy score half the mean distance of two draws."""
     rng = np.random.default_rng(0)

@@ -175,6 +175,8 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
         train(tiny(), people()[1:3], folder=tmp_path, steps=4)
     with pytest.raises(ValueError, match="differs in config"):
         train(tiny(rate=0.01), people()[:2], folder=tmp_path, steps=4)
+    with pytest.raises(ValueError, match="differs in validated on"):
+        train(tiny(), people()[:2], people()[3:4], tmp_path, steps=4)
     with pytest.raises(ValueError, match="differs in seed"):
         train(tiny(), people()[:2], folder=tmp_path, steps=4, seed=1)
     with pytest.raises(ValueError, match="differs in context_steps"):

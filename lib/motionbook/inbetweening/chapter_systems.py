@@ -44,6 +44,8 @@ class ChapterSystems(NamedTuple):
         The network's size and length of training, for the notes of tables.
     recipe : dict
         The network's training in the words of StayStill's text.
+    trained : str
+        Size and steps of everything that is trained, for the notes of tables.
     """
 
     fixed: Mapping[str, Predictor]
@@ -51,6 +53,7 @@ class ChapterSystems(NamedTuple):
     about: Mapping[str, str]
     network: str
     recipe: dict
+    trained: str
 
 
 def choose_systems(
@@ -72,6 +75,7 @@ def choose_systems(
     from motionbook.inbetweening.delta_training import delta_learner
     from motionbook.inbetweening.flow import FlowConfig
     from motionbook.inbetweening.flow_training import flow_learner
+    from motionbook.inbetweening.kriging import kriging_learner
     from motionbook.inbetweening.perceptron import perceptron_learner
     from motionbook.inbetweening.ridge import ridge_learner
     from motionbook.inbetweening.two_stage_training import label, two_stage_learner
@@ -83,6 +87,7 @@ def choose_systems(
         "NN": two_stage_learner(config, steps, place, device),
         "Ridge": ridge_learner(offset=offset),
         "Perceptron": perceptron_learner(sizes["perceptron_steps"], offset),
+        "Kriging": kriging_learner(),
         "DELTA": delta_learner(steps=sizes["delta_steps"], device=device, folder=Path(folder) / "delta"),
         "FLOW": flow_learner(FlowConfig(steps=sizes["flow_steps"], offset=offset), folder=Path(folder) / "flow"),
     }
@@ -96,12 +101,17 @@ def choose_systems(
         "NN": f"the published two-stage transformer, context then detail, trained from nothing: {network}",
         "Ridge": "SLERP and a linear correction, each number of the pose from its own past and target",
         "Perceptron": f"the ridge and a perceptron that sees the whole body, {sizes['perceptron_steps']} steps",
+        "Kriging": "SLERP and the best linear guess across the gap, each number of the pose on its own; no network",
         "DELTA": f"SLERP, kriging across the gap, and a transformer over the joints that corrects it, {training}",
         "FLOW": "draws motions around kriging's by flow matching; in tables of errors the mean of 16 samples, in clips "
         f"one; {sizes['flow_steps']:,} steps a length",
     }
+    trained = (
+        f"NN {network}; Perceptron {sizes['perceptron_steps']:,} steps; DELTA {training}; "
+        f"FLOW {sizes['flow_steps']:,} steps a length"
+    )
     fixed = {**BASELINES, **EXTRA_BASELINES}
-    return ChapterSystems(fixed, learners, about, network, _recipe(config, steps))
+    return ChapterSystems(fixed, learners, about, network, _recipe(config, steps), trained)
 
 
 def network_config(sizes: Mapping, device: str = "cpu"):
@@ -298,9 +308,11 @@ def _recipe(config, steps) -> dict:
 
 def _mark(config, steps, recordings: Sequence[Recording]) -> str:
     """Twelve hexadecimal digits of a configuration and the motion it is trained on."""
-    digest = hashlib.sha256(f"{config} {steps}".encode())
+    from motionbook.inbetweening.two_stage_training import VERSION
+
+    digest = hashlib.sha256(f"{VERSION} {config} {steps}".encode())
     for recording in recordings:
         digest.update(f"{recording.group}/{recording.name}".encode())
-        for array in (recording.clip.root_positions, recording.clip.rotations):
+        for array in (recording.clip.root_positions, recording.clip.rotations, recording.clip.skeleton.offsets):
             digest.update(np.ascontiguousarray(array, dtype=np.float64).tobytes())
     return digest.hexdigest()[:12]

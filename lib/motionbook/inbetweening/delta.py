@@ -24,6 +24,7 @@ from motionbook import rotations as rot
 from motionbook.inbetweening import residual as res
 from motionbook.inbetweening.baselines import LocalPose
 from motionbook.inbetweening.kriging import LONGEST, GapMap, gap_map, known_offsets, motion_scale
+from motionbook.inbetweening.threads import one_thread
 from motionbook.inbetweening.windows import CENTIMETRES, Windows, heading_turn
 
 JOINTS = res.JOINTS
@@ -157,7 +158,7 @@ class DeltaPredictor:
             given = [torch.as_tensor(a, dtype=torch.float32, device=self.device) for a in (known, scale)]
             pose = torch.as_tensor(pose_tokens(windows), dtype=torch.float32, device=self.device)
             whitening = torch.as_tensor(maps.whitening, dtype=torch.float32, device=self.device)
-            with torch.inference_mode():
+            with torch.inference_mode(), one_thread():
                 made = [n(*given, pose, whitening, transition).cpu().double().numpy() for n in self.networks]
             left[:, 1:-1] += np.mean(made, axis=0) * (scale[:, None, None] * maps.deviation.T[1:-1])
         return left

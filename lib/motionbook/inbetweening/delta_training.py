@@ -26,6 +26,7 @@ from motionbook.inbetweening.delta import JOINTS, TOKENS, DeltaConfig, DeltaNetw
 from motionbook.inbetweening.kriging import gap_moments, mirror_joints, motion_scale
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.scoring import position_moments, position_statistics, score_windows
+from motionbook.inbetweening.threads import one_thread
 from motionbook.inbetweening.windows import BENCHMARK, CENTIMETRES, CONTEXT, LENGTHS, STATISTICS, make_windows
 
 STEPS = {"smoke": 30, "reduced": 2000, "full": 20_000}
@@ -33,7 +34,7 @@ SHORTEST = 3
 VALIDATIONS = 8  # times that a run stops to validate
 _CLIP_NORM = 1.0
 _LOSS_UNIT = 0.01  # brings the loss to about 1, for the gradient's clipping
-_VERSION = 1  # of the saved form; another number trains anew
+_VERSION = 1  # of training and of the saved form; another number trains anew
 
 
 class Batch(NamedTuple):
@@ -167,6 +168,7 @@ def fit(
     return DeltaPredictor(config, moments, networks, device)
 
 
+@one_thread()
 def _fit_member(config, moments, motion, std, check, steps, rng, progress) -> DeltaNetwork:
     device = motion.root.device
     network = DeltaNetwork(config).to(device).train()
@@ -245,9 +247,9 @@ def delta_learner(
     return learner
 
 
-def fingerprint(config: DeltaConfig, train, validation=(), *, steps: int, seed: int) -> str:
-    """Hexadecimal hash of everything that a fitted model depends on."""
-    about = {"version": _VERSION, "config": asdict(config), "steps": steps, "seed": seed}
+def fingerprint(config, train, validation=(), *, steps: int, seed: int, version: int | str = _VERSION) -> str:
+    """Hexadecimal hash of everything that a fitted model depends on; ``version`` is that of the code that fits it."""
+    about = {"version": version, "config": asdict(config), "steps": steps, "seed": seed}
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for part in (train, validation):
         digest.update(f"{len(part)} recordings".encode())

@@ -31,6 +31,7 @@ from torch import nn
 from motionbook.inbetweening import kriging
 from motionbook.inbetweening import residual as res
 from motionbook.inbetweening.baselines import LocalPose
+from motionbook.inbetweening.threads import one_thread
 from motionbook.inbetweening.windows import Windows
 
 METHODS = ("euler", "midpoint", "rk4")
@@ -289,7 +290,7 @@ def residuals_of(model: LengthFlow, known, noise, config: FlowConfig) -> np.ndar
         told = inputs_of(model, known).repeat(count, 1)
         start = torch.from_numpy(numbers[..., :seen].reshape(-1, seen).astype(np.float32))
         parts = zip(start.split(_CHUNK), told.split(_CHUNK), strict=True)
-        with torch.inference_mode():
+        with torch.inference_mode(), one_thread():
             ends = [_flow(model.network, x, k, config) for x, k in parts]
         numbers[..., :seen] = torch.cat(ends).double().numpy().reshape(count, n, seen)
     left = (numbers @ model.axes).reshape(count, n, res.SIZE, -1)

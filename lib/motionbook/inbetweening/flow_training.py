@@ -32,6 +32,7 @@ from motionbook.inbetweening.flow import (
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.sample_scores import nominal_coverage
 from motionbook.inbetweening.scoring import position_moments, position_statistics, world
+from motionbook.inbetweening.threads import one_thread
 from motionbook.inbetweening.windows import CONTEXT, STATISTICS, Windows, make_windows
 from motionbook.kinematics import world_pose
 from motionbook.skeletons import LAFAN1
@@ -41,7 +42,7 @@ CHECK_EVERY = 100
 TEMPERATURES = tuple(n / 20 for n in range(8, 21))
 _SAMPLES = 16  # to choose a temperature with
 _CHECK_OFFSET = 20  # frames between the windows that it is chosen on
-_VERSION = 1  # of the saved form
+_VERSION = 2  # of training and of the saved form; another number trains anew
 _ARRAYS = ("base", "scale", "axes", "inputs")
 _SMALLEST = 1e-9
 # a left-right mirror changes the signs of turns about x and y, and of places along z
@@ -88,7 +89,11 @@ def flow_learner(
 
     def learner(train: Sequence[Recording], validation: Sequence[Recording] = (), *, seed: int = 0) -> Flow:
         moments = cache(lambda longest: kriging.gap_moments(train, longest, config.offset))
-        mark = None if folder is None else delta_training.fingerprint(config, train, validation, steps=0, seed=seed)
+        mark = (
+            None
+            if folder is None
+            else delta_training.fingerprint(config, train, validation, steps=0, seed=seed, version=f"flow {_VERSION}")
+        )
 
         @cache
         def of_length(transition: int) -> LengthFlow:
@@ -107,6 +112,7 @@ def flow_learner(
     return learner
 
 
+@one_thread()
 def fit_length(base, train, validation, transition: int, config: FlowConfig, seed: int) -> LengthFlow:
     """The model of one transition length with its temperature, from recordings."""
     known = examples(res.training_windows(train, transition, config.offset), transition, config.waves, mirrored=True)

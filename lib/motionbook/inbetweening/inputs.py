@@ -42,15 +42,15 @@ def choose_subsets(groups: Sequence[str], wanted: Sequence[str], real: bool) -> 
     return known or sorted(set(groups))
 
 
-def table_note(summary, about: Mapping, network: str) -> str:
-    """What stands below a table: data, counts, rate, and how long the network of its row has learned."""
+def table_note(summary, about: Mapping, trained: str) -> str:
+    """What stands below a table: data, counts, rate, and how long the networks of its rows have learned."""
     cell = summary.iloc[0]
     parts = [
         f"{about['label']}: every cell is the mean over {cell.n_folds} folds, {cell.n_windows} windows of "
         f"{cell.n_subjects} people",
         about.get("fps_note", ""),
         about.get("folds_note", ""),
-        f"Neural Network is trained here: {network}",
+        f"trained here: {trained}",
     ]
     return " ".join(f"{p[0].upper()}{p[1:].rstrip('.')}." for p in parts if p)
 

@@ -20,6 +20,7 @@ from motionbook.inbetweening import residual as res
 from motionbook.inbetweening import ridge
 from motionbook.inbetweening.baselines import LocalPose
 from motionbook.inbetweening.recordings import Recording
+from motionbook.inbetweening.threads import one_thread
 from motionbook.inbetweening.windows import Windows
 
 WIDTH, COMPONENTS, SEEN = 256, 64, 160
@@ -53,7 +54,7 @@ class Fitted(NamedTuple):
     def __call__(self, windows: Windows, transition: int) -> LocalPose:
         """The frames in between."""
         plain = ridge.inputs_of(windows, transition) @ self.maps.weights
-        with torch.inference_mode():
+        with torch.inference_mode(), one_thread():
             added = self.network(self.inputs(windows, transition)).double().numpy() @ self.components
         added = np.moveaxis(added.reshape(len(windows), res.SIZE, added.shape[1] // res.SIZE), 1, 0)
         return ridge.pose_of(windows, transition, plain + added)
@@ -81,6 +82,7 @@ def perceptron_learner(steps: int = STEPS, offset: int = ridge.OFFSET) -> Callab
     return learner
 
 
+@one_thread()
 def fit(known: Windows, checked: Windows, transition: int, seed: int, steps: int = STEPS) -> Fitted:
     """Ridge first, then the network on what the ridge leaves over."""
     examples, checks = ridge.examples(known, transition), ridge.examples(checked, transition)

@@ -19,6 +19,7 @@ from torch import nn
 
 from motionbook.files import write_whole
 from motionbook.inbetweening import checkpoints
+from motionbook.inbetweening.threads import small_on_one_thread
 from motionbook.inbetweening.training_devices import open_devices
 
 
@@ -77,6 +78,7 @@ def noam_rate(step: int, base: float, warmup: int = 8000) -> float:
     return base * (step * warmup**-1.5 if step < warmup else step**-0.5)
 
 
+@small_on_one_thread
 def fit(
     network: nn.Module,
     losses_of: Callable[[nn.Module, int, Callable], tuple[torch.Tensor, Mapping[str, torch.Tensor]]],

@@ -30,6 +30,7 @@ from motionbook.inbetweening.motion_tensors import (
     start_centred,
 )
 from motionbook.inbetweening.networks import ContextNetwork, DetailNetwork
+from motionbook.inbetweening.threads import threads_for
 from motionbook.inbetweening.windows import CONTEXT, Windows
 
 ROOT = slice(6 * JOINTS, FEATURES)
@@ -185,7 +186,7 @@ class TwoStage:
         z = torch.as_tensor((x - self.statistics.mean) / self.statistics.std).to(like)
         if not len(z):
             return torch.zeros((0, transition, FEATURES), dtype=torch.float64)
-        with torch.inference_mode():
+        with torch.inference_mode(), threads_for(self.context, self.detail):
             made, _ = self.stages(z, scale, transition)
             return scale.plain(made).double().cpu()
 

@@ -27,6 +27,7 @@ from motionbook.inbetweening.windows import BENCHMARK, CONTEXT, STATISTICS, Wind
 
 # Windows that decide when to stop: 65 frames, so far apart, from this frame on; filled at this length
 VALIDATION_OFFSET, VALIDATION_START, VALIDATION_LENGTH = 80, 35, 30
+VERSION = 1  # of training; runs of another are not gone on from
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,8 @@ def train(
         torch.manual_seed(seed)
         networks = ContextNetwork(config.network), DetailNetwork(config.network)
     identity = {
+        "version": VERSION,
+        "validated on": sorted(f"{r.group}/{r.name}" for r in validation),
         "people": sorted({r.subject for r in recordings}),
         "frames": [len(c) for c in clips],
         "motion": zlib.crc32(statistics.mean.tobytes() + statistics.std.tobytes()),

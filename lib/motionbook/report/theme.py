@@ -19,6 +19,7 @@ FURTHER_COLOURS = {
     "Cubic": "#7f8c1f",
     "Ridge": "#2f8186",
     "Perceptron": "#a0642b",
+    "Kriging": "#4f5aa8",
     "DELTA": "#8458b3",
     "FLOW": "#b8456b",
 }
