@@ -110,6 +110,8 @@ def _with(name, value, *, sign=True):
         (_with("gender", "<script>"), "gender"),
         (_with("userID", "p1"), "userID"),
         (_with("plan", "0" * 64), "another plan"),
+        (_with("replays", "\u0663"), "replays"),
+        (make_rows()[3] | {"consent": "\ud800 2026-02-01 02:20:00"}, "at most 300"),
         (_with("choice", "0", sign=False), "checksum"),
         (_with("kind", "x" * 400), "at most 300"),
         ({"choice": "1"}, "expected the columns"),
@@ -132,9 +134,26 @@ def test_a_second_answer_to_a_trial_is_refused(post):
     assert status == 422 and "another answer has this id" in said["refused"][0]["reason"] and len(post.lines()) == 1
 
 
+@pytest.mark.parametrize("count", ["03", "\u0663"])
+def test_a_trial_has_one_number_and_so_one_answer(post, count):
+    again = make_rows()[3] | {"responseCount": count, "answerID": f"p{'0' * 16}-{count}", "choice": "-2"}
+    status, said = post.send(messages([make_rows()[3], again | {"checksum": row_checksum(again, "pairs")}]))
+    assert status == 422 and "responseCount" in said["refused"][0]["reason"] and len(post.lines()) == 1
+
+
+@pytest.mark.parametrize("name", ["\ud800", "somebody", 5])
+def test_a_message_that_cannot_be_written_takes_no_answer_with_it(post, name):
+    sent = messages(make_rows())
+    strange = {"id": f"{name}-withdraw", "type": "withdraw", "participant": name}
+    status, said = post.send([sent[0], strange])
+    assert status == 422 and said["stored"] == [sent[0]["id"]]
+    assert [json.loads(line) for line in post.lines()] == sent[:1], "acknowledged is stored"
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [("", 411), ("{", 400), ("[]", 400), ('{"plan": 1, "messages": []}', 400), ('{"plan": "x", "messages": []}', 404),
+     ("[" * 200_000, 400), (b"\xff\xfe{", 400),
      (json.dumps({"plan": PLAN["hash"], "messages": ["x", None, 3, {"id": 5}]}), 422)],
 )  # fmt: skip
 def test_other_requests_store_nothing(post, body, status):
@@ -223,7 +242,7 @@ def test_the_receiver_shows_a_site_in_parts_and_nothing_else(tmp_path):
     assert reply.status == 206 and part == bytes(range(10, 20))
     assert reply.headers["Content-Range"] == "bytes 10-19/100" and reply.headers["Content-Type"] == "video/webm"
     assert post.ask("GET", "/film.webm", Range="bytes=90-")[1] == bytes(range(90, 100))
-    for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/nothing"):
+    for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/nothing", "/a%00b"):
         assert post.ask("GET", path)[0].status == 404
     post.stop()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from motionbook.perception.study.balance import read_plan
-from motionbook.perception.study.records import PERSON, problem
+from motionbook.perception.study.records import PERSON, is_person, problem
 
 LARGEST = 1 << 20
 RESERVED = 7200.0  # seconds that a place in the plan is kept for somebody who has not answered yet
@@ -101,7 +101,7 @@ class Inbox:
         if message.get("type") == "withdraw":
             name = message.get("participant")
             right = set(message) == {"id", "type", "participant"} and message["id"] == f"{name}-withdraw"
-            return None if right and isinstance(name, str) and len(name) <= 40 else "expected id, type and participant"
+            return None if right and is_person(name) else "expected id, type and participant"
         if message.get("type") != "answer" or set(message) != {"id", "type", "row"}:
             return "expected id, type and row"
         reason = problem(message["row"], self.plan)
@@ -157,9 +157,13 @@ def make_server(
         plan = read_plan(path)
         inboxes.setdefault(plan["hash"], Inbox(folder, plan))
     handler = type("Handler", (_Handler,), {"inboxes": inboxes, "site": Path(site).resolve() if site else None})
-    server = ThreadingHTTPServer((host, port), handler)
-    server.daemon_threads = True
-    return server
+    return _Server((host, port), handler)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # a whole class that answers at once is to be heard; five, the default, may wait and the others are turned away
+    request_queue_size = 128
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -212,7 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
             plan, messages = sent["plan"], sent["messages"]
             if not isinstance(messages, list) or not isinstance(plan, str):
                 raise TypeError
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return self._reply(400, {"error": 'expected JSON {"plan": ..., "messages": [...]}'})
         inbox = self.inboxes.get(plan)
         if inbox is None:
@@ -239,6 +243,8 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def _file(self, name: str) -> None:
+        if "\0" in name:
+            return self._reply(404, {"error": "not found"})
         path = (self.site / name.lstrip("/")).resolve()
         path = path / "index.html" if path.is_dir() else path
         if not path.is_relative_to(self.site) or not path.is_file():
@@ -247,8 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
         # Safari plays no film from a server that cannot send a part of it
         wanted = self.headers.get("Range", "")
         first, _, last = wanted.removeprefix("bytes=").partition("-")
-        if wanted.startswith("bytes=") and first.isdigit() and int(first) < len(content):
-            end = min(int(last), len(content) - 1) if last.isdigit() else len(content) - 1
+        if wanted.startswith("bytes=") and first.isdecimal() and int(first) < len(content):
+            end = min(int(last), len(content) - 1) if last.isdecimal() else len(content) - 1
             part = f"bytes {first}-{end}/{len(content)}"
             more = {"Accept-Ranges": "bytes", "Content-Range": part}
             return self._reply(206, content[int(first) : end + 1], kind, **more)

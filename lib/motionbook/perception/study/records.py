@@ -31,8 +31,9 @@ PERSON = {"pairs": "userID", "dsis": "subject"}
 ANSWER = {"pairs": "choice", "dsis": "score"}
 _FORMS = {
     "timestamp": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
-    "responseCount": r"\d{1,5}",
-    "slot": r"\d{1,6}",
+    # one way to write each, or a trial could be answered again under another id
+    "responseCount": r"0|[1-9]\d{0,4}",
+    "slot": r"0|[1-9]\d{0,5}",
     "language": r"[a-z]{2}",
     "gender": r"female|male|non-binary|",
     "age": r"\d{1,3}(-\d{1,3}|\+)?|",
@@ -47,6 +48,20 @@ _FORMS = {
     "consent": r".{1,80} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
 }
 _PERSON_FORM = r"p[0-9a-f]{16}"
+
+
+def is_person(name) -> bool:
+    """Whether a value is an id as the page draws it for a person."""
+    return isinstance(name, str) and bool(re.fullmatch(_PERSON_FORM, name))
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written; JSON may escape halves of characters, which no file can hold."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def crc(text: str) -> str:
@@ -65,12 +80,12 @@ def problem(row, plan: dict) -> str | None:
     columns = COLUMNS[design]
     if not isinstance(row, dict) or set(row) != set(columns):
         return f"expected the columns {', '.join(columns)}"
-    if not all(isinstance(value, str) and len(value) <= 300 for value in row.values()):
+    if not all(isinstance(value, str) and len(value) <= 300 and is_text(value) for value in row.values()):
         return "expected texts of at most 300 characters"
     if row["plan"] != plan["hash"]:
         return f"made with another plan ({row['plan'][:12]}, this is {plan['hash'][:12]})"
     for name, form in {**_FORMS, PERSON[design]: _PERSON_FORM}.items():
-        if not re.fullmatch(form, row[name]):
+        if not re.fullmatch(form, row[name], re.ASCII):
             return f"{name} {row[name]!r} is malformed"
     if row["checksum"] != row_checksum(row, design):
         return "its checksum does not fit"
