@@ -290,6 +290,22 @@ def test_merging_refuses_two_plans_changed_rows_and_conflicts(tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_exports_that_passed_through_other_programs(tmp_path):
+    text = write_csv(tmp_path / "a.csv", make_rows()).read_text()
+    rows = len(make_rows())
+    for number, content in enumerate((("\ufeff" + text).encode(), (text + "\n\n").replace("\n", "\r\n").encode())):
+        (tmp_path / f"{number}.csv").write_bytes(content)
+        made = merge_exports([tmp_path / "a.csv", tmp_path / f"{number}.csv"], tmp_path / "out.csv")
+        assert (made.rows, made.repeated) == (rows, rows)
+    (tmp_path / "b.csv").write_bytes(text.replace("female", "mujér").encode("cp1252"))
+    with pytest.raises(ValueError, match=r"b\.csv: not a text in UTF-8"):
+        merge_exports([tmp_path / "b.csv"], tmp_path / "out.csv")
+    row = make_rows()[0] | {"slot": 0}
+    (tmp_path / "c.jsonl").write_text(json.dumps(messages([row])[0]) + "\n")
+    with pytest.raises(ValueError, match=r"c\.jsonl: a row holds values that are no texts"):
+        merge_exports([tmp_path / "c.jsonl"], tmp_path / "out.csv")
+
+
 def test_a_json_export_with_a_row_taken_out_is_refused(tmp_path):
     rows = make_rows()
     made = {"format": "motionbook-answers", "rows": rows, "checksum": crc("\n".join(r["checksum"] for r in rows))}

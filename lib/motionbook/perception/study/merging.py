@@ -33,12 +33,15 @@ def read_export(path: str | Path) -> tuple[list[dict], set[str]]:
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a text in UTF-8, as the page and the receiver write") from None
     if path.suffix == ".jsonl":
         return _received(path, text)
     if path.suffix == ".json":
         return _downloaded(path, text), set()
-    lines = list(csv.reader(io.StringIO(text)))
+    lines = list(csv.reader(io.StringIO(text.rstrip("\r\n"), newline="")))
     design = next((name for name, columns in COLUMNS.items() if lines and tuple(lines[0]) == columns), None)
     if design is None:
         raise ValueError(f"{path}: the first line is not that of an export of the study page")
@@ -103,6 +106,8 @@ def merge_exports(files, out: str | Path, *, plan: dict | None = None) -> Merged
             design = "pairs" if "choice" in row else "dsis"
             if set(row) != set(COLUMNS[design]):
                 raise ValueError(f"{path}: a row has other columns than the study page writes")
+            if not all(isinstance(value, str) for value in row.values()):
+                raise ValueError(f"{path}: a row holds values that are no texts, as the study page writes none")
             if row["checksum"] != row_checksum(row, design):
                 raise ValueError(f"{path}: the checksum of answer {row['answerID']} does not fit; the row was changed")
             hashes.setdefault((row["plan"], design), path)
