@@ -87,3 +87,7 @@ def test_tables_it_cannot_read_are_refused():
         audit_anova_rows(pd.DataFrame({"F": ["2"], "df1": ["1"]}))
     with pytest.raises(ValueError, match="A: x: F must be a number, got 'large'"):
         audit_anova_rows(printed("large", "1", "43", "0.04", "0.1"))
+    with pytest.raises(ValueError, match="A: x: df1 must be above 0, got '0'"):
+        audit_anova_rows(printed("2", "0", "43", "0.04", "0.1"))
+    with pytest.raises(ValueError, match="expected printed rows, got none"):
+        audit_anova_rows(published_rows().head(0))

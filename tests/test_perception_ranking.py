@@ -6,7 +6,7 @@ import pytest
 
 from motionbook import perception
 from motionbook.perception import exclude, fit_elo, options_scale, ranking_report, read_responses, slider_scale
-from motionbook.perception.ranking import classes, holm, pair_table, ranks
+from motionbook.perception.ranking import classes, pair_table, ranks
 from motionbook.perception.weighting import weight_sensitivity
 
 
@@ -20,10 +20,10 @@ def report(path):
     return ranking_report(path, resamples=2000, seed=42)
 
 
-def test_holm_agrees_with_r():
-    """R: p.adjust(c(.01, .04, .03, .005, .9), "holm")."""
-    np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.005, 0.9]), [0.04, 0.09, 0.09, 0.025, 0.9])
-    np.testing.assert_allclose(holm([0.5, 0.6]), [1.0, 1.0])
+@pytest.mark.parametrize("resamples", [0, 1])
+def test_a_spread_needs_two_resamples(path, resamples):
+    with pytest.raises(ValueError, match="resamples: expected at least 2"):
+        ranking_report(path, resamples=resamples)
 
 
 def test_p_never_falls_below_what_the_resamples_can_say():

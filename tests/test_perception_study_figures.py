@@ -34,12 +34,13 @@ def test_without_a_browser_the_page_is_drawn_and_the_figure_says_so(study, monke
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="no Chromium on the PATH; apt package chromium")
-def test_the_screenshot_is_of_the_page_asked_for(study):
+def test_the_screenshot_is_of_the_page_asked_for(study, monkeypatch):
     import matplotlib.pyplot as plt
 
     made = study_pages.study_page_figure(study[1], size=(800, 700))
     assert made.source == "screenshot" and made.figure.axes[0].images[0].get_array().shape[:2] == (700, 800)
-    phone = study_pages.page_picture(study[1], place="consent", language="eu", size=(390, 700))
+    monkeypatch.chdir(study[1].parent)
+    phone = study_pages.page_picture(study[1].name, place="consent", language="eu", size=(390, 700))
     assert plt.imread(io.BytesIO(phone)).shape[:2] == (700, 390)
     with pytest.raises(ValueError, match="place"):
         study_pages.page_picture(study[1], place="nowhere")

@@ -63,6 +63,8 @@ def audit_anova_rows(frame, *, error_df: float | str | None = "shared", columns:
     from scipy.special import fdtri
 
     names = _named_columns(frame, columns)
+    if not len(frame):
+        raise ValueError("frame: expected printed rows, got none")
     printed = {key: [_text(v) for v in frame[name]] for key, name in names.items()}
     numbers = {
         key: [read_number(text) for text in printed[key]] for key in ("F", "df1", "df2", "p", "eta") if key in names
@@ -71,6 +73,9 @@ def audit_anova_rows(frame, *, error_df: float | str | None = "shared", columns:
         if None in numbers[key]:
             at = numbers[key].index(None)
             raise ValueError(f"{frame.index[at]}: {names[key]} must be a number, got {printed[key][at]!r}")
+    for key in ("df1", "df2"):
+        if wrong := [i for i, number in enumerate(numbers[key]) if number.value <= 0]:
+            raise ValueError(f"{frame.index[wrong[0]]}: {names[key]} must be above 0, got {printed[key][wrong[0]]!r}")
     shared = _shared_df(numbers) if error_df == "shared" else error_df
     copies = _copies(list(map(str, frame.index)), printed)
     records = []

@@ -175,6 +175,8 @@ def bootstrap_elo(
 
     if unit not in ("user", "clip", "user and clip"):
         raise ValueError(f"unit: expected 'user', 'clip' or 'user and clip', got {unit!r}")
+    if user_counts is None and n < 1:
+        raise ValueError(f"n: expected at least one resample, got {n}")
     votes = votes_of(responses, weights)
     if "clip" in unit and not votes.clips:
         raise ValueError("responses: no column clip, so clips cannot be resampled")

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motionbook.perception.tables import read_table
+
 LOWEST, HIGHEST = 1, 5
 
 
@@ -30,16 +32,19 @@ ITU_QUALITY = Scale(1, 5, "high")
 SEVEN_POINTS = Scale(1, 7, "high")
 HUNDRED = Scale(0, 100, "high")
 
+_NUMBER = r"-?\d+(?:\.\d+)?"
 SYNONYMS = {"participant": ("subject", "userID", "rater"), "stimulus": ("item", "clip"), "score": ("rating",)}
 
 
 def as_scale(scale) -> Scale:
     """A scale from itself, from (low, high, best) or from its words, "1..5, best 1"; ValueError for anything else."""
     if isinstance(scale, str):
-        match = re.fullmatch(r"\s*(-?[\d.]+)\.\.(-?[\d.]+), best (-?[\d.]+)\s*", scale)
+        match = re.fullmatch(rf"\s*({_NUMBER})\.\.({_NUMBER}), best ({_NUMBER})\s*", scale)
         if not match or float(match[3]) not in (float(match[1]), float(match[2])):
             raise ValueError(f"scale: expected words such as '1..5, best 1', got {scale!r}")
         scale = (float(match[1]), float(match[2]), "low" if float(match[3]) == float(match[1]) else "high")
+    if len(scale) != 3:
+        raise ValueError(f"scale: expected (low, high, 'low' or 'high', where quality is best), got {tuple(scale)}")
     scale = Scale(*scale)
     if not scale.low < scale.high or scale.best not in ("low", "high"):
         raise ValueError(f"scale: expected (low, high, 'low' or 'high'), low below high, got {tuple(scale)}")
@@ -52,7 +57,7 @@ def read_ratings(path, *, columns: Mapping[str, str] | None = None, scale=None):
     Parameters
     ----------
     path : path or data frame
-        A CSV with one score per row.
+        A CSV file or spreadsheet with one score per row; see ``tables.read_table``.
     columns : mapping, optional
         Names of these three in the file, {"participant": "who", ...}. Without it ``subject``, ``item`` and ``rating``
         are understood too.
@@ -67,9 +72,15 @@ def read_ratings(path, *, columns: Mapping[str, str] | None = None, scale=None):
     """
     import pandas as pd
 
-    named = "ratings" if hasattr(path, "columns") else str(path)
-    frame = path.copy() if hasattr(path, "columns") else pd.read_csv(path)
     columns = dict(columns or {})
+    if hasattr(path, "columns"):
+        named, frame = "ratings", path.copy()
+        lines = np.arange(len(frame)) + 2
+    else:
+        names = [n for name in ("participant", "stimulus") for n in (name, *SYNONYMS[name], columns.get(name, name))]
+        named, frame = str(path), read_table(path, names)
+        lines = frame.index.to_numpy() + 2
+        frame = frame.replace("", np.nan).reset_index(drop=True)
     if unknown := set(columns) - set(SYNONYMS):
         raise ValueError(f"columns: expected names for {', '.join(SYNONYMS)}, got {', '.join(sorted(unknown))}")
     for name, others in SYNONYMS.items():
@@ -83,7 +94,13 @@ def read_ratings(path, *, columns: Mapping[str, str] | None = None, scale=None):
         if present[0] != name:
             # a column that happens to carry the name but was not meant stands back
             frame = frame.drop(columns=[name], errors="ignore").rename(columns={present[0]: name})
-    frame["participant"], frame["stimulus"] = frame.participant.astype(str), frame.stimulus.astype(str)
+    if not len(frame):
+        raise ValueError(f"{named}: expected scores, got a table without rows")
+    for name in ("participant", "stimulus"):
+        empty = frame[name].isna() | (frame[name].astype(str).str.strip() == "")
+        if empty.any():
+            raise ValueError(f"{named}, line {lines[empty.to_numpy()][0]}: {name} must not be empty")
+        frame[name] = frame[name].astype(str)
     said = _said_scale(frame, named)
     if scale is not None and said is not None and as_scale(scale) != said:
         raise ValueError(f"{named}: its scale is {said}, not {as_scale(scale)} as given")
@@ -91,7 +108,7 @@ def read_ratings(path, *, columns: Mapping[str, str] | None = None, scale=None):
     score = pd.to_numeric(frame.score, errors="coerce")
     wrong = ~score.between(scale.low, scale.high)
     if wrong.any():
-        line = int(np.flatnonzero(wrong)[0]) + 2
+        line = lines[wrong.to_numpy()][0]
         raise ValueError(
             f"{named}, line {line}: score must lie in {scale.low:g}..{scale.high:g}; name another scale with "
             "scale=(low, high, best)"
@@ -99,7 +116,7 @@ def read_ratings(path, *, columns: Mapping[str, str] | None = None, scale=None):
     frame["score"] = score
     twice = frame.duplicated(["participant", "stimulus"]).to_numpy()
     if twice.any():
-        line = int(np.flatnonzero(twice)[0]) + 2
+        line = lines[twice][0]
         raise ValueError(f"{named}, line {line}: this participant rated this stimulus before")
     frame.attrs["scale"] = scale
     return frame

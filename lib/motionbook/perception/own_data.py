@@ -1,10 +1,11 @@
 """A reader's own study: what the words of the chapter's parameters for columns, scales and factors stand for."""
 
 import re
+import shlex
 
 
 def column_names(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Names of a reader's columns from words such as "userID=rater choice=answer score=points".
+    """Names of a reader's columns from words such as 'userID=rater choice="my answer" score=points'.
 
     Returns
     -------
@@ -31,7 +32,7 @@ def answer_scale(text: str):
         return FIVE
     if text.isdigit():
         return options_scale(int(text))
-    if slider := re.fullmatch(r"(-?[\d.]+)\.\.(-?[\d.]+)", text):
+    if slider := re.fullmatch(r"(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)", text):
         return slider_scale(float(slider[1]), float(slider[2]))
     return options_scale([part.strip() for part in text.split(",")])
 
@@ -93,7 +94,11 @@ def is_published_design(design: dict) -> bool:
 
 
 def _assignments(text: str, parameter: str) -> list[tuple[str, str]]:
-    parts = [part.partition("=") for part in text.split()]
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{parameter}: {error} in {text!r}") from None
+    parts = [part.partition("=") for part in words]
     wrong = [name for name, equals, value in parts if not (name and equals and value)]
     if wrong:
         raise ValueError(f"{parameter}: expected words such as name=value, got {wrong[0]!r}")

@@ -10,21 +10,12 @@ from motionbook.perception.connectivity import connectivity
 from motionbook.perception.elo import bootstrap_elo, fit_elo, pair_differences
 from motionbook.perception.ordinal import fit_davidson, fit_ordinal, fit_position
 from motionbook.perception.planner import raters_from_answers
+from motionbook.perception.posthoc import adjust_p
 from motionbook.perception.responses import ATTENTION, Scored, exclude, malformed_rows, read_responses
 from motionbook.perception.sandwich import goodness_of_fit, sandwich
 from motionbook.perception.scales import FIVE, Scale
 from motionbook.perception.votes import SCALE, votes_of
 from motionbook.perception.weighting import weight_sensitivity
-
-
-def holm(p) -> np.ndarray:
-    """Holm's adjusted p values (n,): rejecting those below alpha keeps the chance of any false one below alpha."""
-    p = np.asarray(p, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted
 
 
 def pair_table(elo, resampled, *, alpha: float = 0.05):
@@ -55,7 +46,7 @@ def pair_table(elo, resampled, *, alpha: float = 0.05):
         difference = kept[:, i] - kept[:, j]
         crossing = min((difference <= 0).sum(), (difference >= 0).sum())
         sd[n], p[n] = difference.std(ddof=1), min(1.0, 2 * (crossing + 1) / (len(difference) + 1))
-    table["sd"], table["p"], table["p_holm"] = sd, p, holm(p)
+    table["sd"], table["p"], table["p_holm"] = sd, p, adjust_p(p, "holm")
     table["apart"] = table.p_holm <= alpha
     return table.drop(columns="significant")
 
@@ -167,6 +158,8 @@ def ranking_report(
     """
     import pandas as pd
 
+    if resamples < 2:
+        raise ValueError(f"resamples: expected at least 2, which a spread needs, got {resamples}")
     frame = read_responses(answers, columns=columns, scale=scale, malformed=malformed)
     if published_rules is None:
         published_rules = "responseCount" in frame and bool((frame.left == ATTENTION).any())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from motionbook.perception.scales import FIVE, Scale, signed_preferences
+from motionbook.perception.tables import read_table
 
 COLUMNS = ("userID", "left", "right", "choice")
 ATTENTION = "attentionCheck"
@@ -63,38 +64,21 @@ def _read(path, columns, scale, malformed):
     if malformed not in ("raise", "drop"):
         raise ValueError(f"malformed: expected 'raise' or 'drop', got {malformed!r}")
     is_file = isinstance(path, str | Path)
-    table = _table(Path(path)) if is_file else path.reset_index(drop=True)
-    frame = _named(path if is_file else "answers", table, dict(columns or {}))
+    called = dict(columns or {})
+    names = (
+        "userID",
+        "user",
+        "left",
+        "right",
+        *(called[name] for name in ("userID", "left", "right") if name in called),
+    )
+    table = read_table(path, names) if is_file else path.reset_index(drop=True)
+    frame = _named(path if is_file else "answers", table, called)
     written = frame.choice
     # a new frame: the reader's own keeps its columns
     frame = frame.assign(choice=signed_preferences(written, scale))
     # the header of a file is line 1
     return frame, _malformed(frame, written, scale, 2 if is_file else 1)
-
-
-def _table(path):
-    import pandas as pd
-
-    if path.suffix.lower() in (".xlsx", ".xlsm"):
-        try:
-            return pd.read_excel(path, dtype=object, keep_default_na=False, engine="openpyxl")
-        except ImportError as error:
-            raise ImportError(
-                f"{path}: reading a spreadsheet needs openpyxl; pip install openpyxl, or save the sheet as CSV"
-            ) from error
-    texts = {name: str for name in ("userID", "user", "left", "right")}
-    try:
-        frame = pd.read_csv(
-            path, dtype=texts, keep_default_na=False, encoding="utf-8-sig", low_memory=False, skip_blank_lines=False
-        )
-    except pd.errors.ParserError as error:
-        raise ValueError(f"{path}: not a table, {error}") from error
-    except pd.errors.EmptyDataError as error:
-        raise ValueError(f"{path}: the file is empty") from error
-    first = frame.iloc[:, 0]
-    blank = frame.index[first.isna() | (first == "")]
-    # empty lines go, and the others keep the number of their line
-    return frame.drop(index=blank[(frame.loc[blank].isna() | (frame.loc[blank] == "")).all(axis=1)])
 
 
 def _named(path, frame, columns):

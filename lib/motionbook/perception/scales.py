@@ -6,6 +6,7 @@ twice and a clear one four times (StayStill, section 4.3.3). Other scales keep t
 unless weights are given.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -88,6 +89,10 @@ def _weights(sizes, weights) -> dict[int, float]:
 FIVE = options_scale(5)
 
 
+def _is_number(answer: str) -> bool:
+    return bool(re.fullmatch(r"[-+]?\d+(\.\d+)?", answer.strip()))
+
+
 def signed_preferences(values, scale: Scale) -> np.ndarray:
     """Signed preferences (n,), float, of answers as a file holds them; NaN where the answer is none of the scale's."""
     import pandas as pd
@@ -106,6 +111,9 @@ def signed_preferences(values, scale: Scale) -> np.ndarray:
         if isinstance(answer, str):
             words = pd.Series(values).astype(str).str.strip().to_numpy() if words is None else words
             signed[words == answer] = grade
+            # a column with a gap or a decimal elsewhere holds 1.0 for 1
+            if _is_number(answer):
+                signed[numbers == float(answer)] = grade
         else:
             signed[numbers == answer] = grade
     return signed

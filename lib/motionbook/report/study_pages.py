@@ -62,7 +62,7 @@ def page_picture(
         When there is no Chromium.
     """
     plan = read_plan(folder)
-    page = Path(folder) / "index.html"
+    page = Path(folder).resolve() / "index.html"
     place = first_scored(plan, slot) if place is None else place
     key = json.dumps(f"motionbook-study:{plan['hash'][:16]}")
     with Browser(size=size) as browser:
