@@ -95,7 +95,8 @@ print(f"{places['most of one clip'].max()} times; attention checks from trial {p
 # Both designs, with films cut short here so that the chapter stays quick. In the preference study (StayStill's Figure 7)
 # the five answers run from a clear preference for the left to a clear one for the right; in the rating study
 # (4DHumanQA's Figure 4) the reference is on the left and the distorted clip on the right. Number keys choose, Enter
-# confirms. After a reload the study goes on where it was.
+# confirms. After a reload the study goes on where it was. The pages speak English, Spanish and Basque; **the Spanish and
+# Basque texts have yet to be checked by native speakers**, so have them read before people come.
 
 # %%
 demo, look = run.folder / "study", study_demo.demo_look(sizes["demo_seconds"], sizes["demo_fps"])
@@ -557,6 +558,8 @@ print(f"{len(rows)} simulated scores of {len(scores)} distorted clips from {orig
 # motionbook reproduce --only 05 -p ratings=scores.csv -p "columns=score=points" -p "rating_scale=0..100, best 100" \
 #     -p "factors=within=system between=group compare=system"
 # ```
+#
+# A name with blanks stands in quotes: `-p 'columns=userID="Rater ID"'`.
 #
 # ## What to take from this
 #

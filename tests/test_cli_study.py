@@ -37,6 +37,7 @@ def test_build_writes_a_site_that_loads_nothing_from_elsewhere(clips, tmp_path, 
     assert build(clips, tmp_path) == 0
     said = capsys.readouterr().out
     assert "GT - NOISE" in said and "?slot=0 to ?slot=2" in said and "ethics committee" in said
+    assert "no native speaker has checked the page's Spanish and Basque yet" in said
     html = (tmp_path / "index.html").read_text()
     assert "http" not in html and 'src="assets/main.js"' in html
     text = (tmp_path / "assets" / "study-data.js").read_text()

@@ -152,6 +152,8 @@ def _build(options) -> int:
     places = len(built.plan["people"])
     print(f"\n{built.page}: open it, or put the folder on a web server")
     print(f"give each person an address of their own, from ?slot=0 to ?slot={places - 1}; without it chance chooses")
+    if waiting := [study.UNCHECKED[name] for name in options.languages if name in study.UNCHECKED]:
+        print(f"no native speaker has checked the page's {' and '.join(waiting)} yet: have it read before people come")
     if not options.consent:
         print("the consent text is a general one: have your ethics committee approve yours and give it with --consent")
     return 0
