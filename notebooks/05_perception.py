@@ -263,7 +263,8 @@ models, terms = inputs.flat_names(ranking.ordinal), inputs.flat_names(ranking.te
 report.save_table(run, "elo_models", models)
 report.save_table(run, "elo_terms", terms, note="positive left_bias: answers lean to the left")
 display(report.show_table(models, note=report.sentences("scores by model", run.data_label)))
-note = report.sentences("sd is of the logits, elo the same in Elo points", "positive left_bias: to the left")
+words = "sd is of the logits, elo the same in Elo points", "positive left_bias: to the left"
+note = report.sentences(*words, run.data_label)
 report.show_table(terms, note=note)
 
 # %% mystnb={"figure": {"name": "fig-position", "caption": "Left against right: how often each grade of preference was given to either side, and the pull to the left that each model finds. Simulated raters unless a file of answers was given."}}
@@ -285,7 +286,8 @@ plt.show()
 
 # %%
 report.save_table(run, "elo_fit", ranking.residuals)
-display(report.show_table(ranking.residuals, note=report.sentences("a z beyond 3 is a pair the model misses")))
+note = report.sentences("a z beyond 3 is a pair the model misses", run.data_label)
+display(report.show_table(ranking.residuals, note=note))
 report.show_table(ranking.fit, note=report.sentences("goodness of fit", run.data_label))
 
 # %% [markdown]

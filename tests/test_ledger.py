@@ -161,13 +161,14 @@ def test_figures_count_when_file_and_json_exist(tmp_path):
     report.save_figure(run, item, figure, caption="Elo")
     entry = state(tmp_path, item)
     assert (entry.state, entry.cells, entry.reproduced) == (SIMULATED, 1, 1)
+    assert [text.get_text() for text in figure.texts] == ["simulated"], "the picture itself says so"
     for label, budget, expected in (
         ("StayStill answers", "full", EXACT),
         ("StayStill answers", "reduced", REDUCED),
         ("answers of mine.csv", "full", REDUCED),
     ):
         report.save_figure(chapter(tmp_path, item, label, budget), item, figure, caption="Elo")
-        assert state(tmp_path, item).state == expected
+        assert state(tmp_path, item).state == expected and not figure.texts
     for path in (tmp_path / run.chapter / "figures").glob("*.json"):
         path.unlink()
     entry = state(tmp_path, item)

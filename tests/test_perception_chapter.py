@@ -138,6 +138,8 @@ def test_a_readers_table_on_seven_options_is_ranked(tmp_path, truth):
     direct = perception.ranking_report(path, columns=names, scale=numbers, resamples=400)
     pd.testing.assert_frame_equal(report.scores, direct.scores)
     assert report.scores.index[0] == "GT" and report.scores.index[-1] == "NOISE"
+    facts = inputs.study_facts(read, own_data.scored_answers(read, numbers), 0, None, 400, numbers.weights)
+    assert facts.value["response options"] == 7 and facts.value["weight of a grade 3"] == 8
 
 
 def test_the_papers_design_is_recognised_and_others_are_read_from_words():

@@ -133,7 +133,7 @@ def study_facts(answers, scored, clips: int, seconds: float | None, resamples: i
     from motionbook.perception.responses import ATTENTION
 
     weights = WEIGHTS if weights is None else weights
-    systems = systems_of(scored)
+    systems = systems_of(scored, weights)
     shown = pd.concat([scored.left, scored.right]).value_counts()
     checks = (answers.left == ATTENTION).groupby(answers.userID).sum()
     calibration = None

@@ -35,7 +35,15 @@ def save_csv(run: ChapterRun, name: str, frame):
 
 
 def save_figure(run: ChapterRun, item: str, figure, *, caption: str, note: str = "", data: str | None = None):
-    """Write ``figures/<item>.png`` and ``.svg`` with their caption; return the matplotlib figure."""
+    """Write ``figures/<item>.png`` and ``.svg`` with their caption; return the matplotlib figure.
+
+    Of simulated people or scores the picture itself says so, below its right corner: pictures travel without captions.
+    """
+    # a figure that is saved a second time has the mark of its data, not of the first time's
+    for text in [text for text in figure.texts if text.get_gid() == "simulated"]:
+        text.remove()
+    if "simulated" in (run.data_label if data is None else data):
+        figure.text(1.0, -0.01, "simulated", ha="right", va="top", fontsize=7, color="#5b6675", gid="simulated")
     folder = run.folder / "figures"
     for suffix, about in ((".png", {"Software": None}), (".svg", {"Date": None, "Creator": None})):
         path = write_whole(
