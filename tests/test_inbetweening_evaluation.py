@@ -239,6 +239,32 @@ def test_clips_shorter_than_a_window_are_told_from_missing_people():
         evaluate(people((60, 55, 60, 51)), "idle", FOLDS)
 
 
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (
+            lambda p: LocalPose(p.root_positions, p.rotations[:, :, 1:]),
+            r"MINE: .* \(\d+, 5, 22, 4\) at T = 5, got .* 21, 4",
+        ),
+        (lambda p: LocalPose(p.root_positions[:, 1:], p.rotations), r"MINE: expected .* at T = 5, got \(\d+, 4, 3\)"),
+        (lambda p: LocalPose(np.nan * p.root_positions, p.rotations), "MINE: some numbers .* T = 5 are not finite"),
+        (lambda p: None, "MINE: expected root places and rotations at T = 5, got NoneType"),
+    ],
+)
+def test_a_system_that_answers_something_else_is_named(spoil, words):
+    with pytest.raises(ValueError, match=words):
+        evaluate_folds(people(), "idle", FOLDS, (5,), {"MINE": lambda w, t: spoil(BASELINES["SLERP"](w, t))})
+
+
+def test_lengths_that_are_none_and_people_too_short_to_train_on_are_refused():
+    for lengths in ((0, 5), ()):
+        with pytest.raises(ValueError, match="lengths: expected numbers of frames of at least 1"):
+            evaluate_folds(people(), "idle", FOLDS, lengths)
+    folds = [{"train": ["01"], "test": ["00"]}, {"train": ["02"], "test": ["03"]}]
+    with pytest.raises(ValueError, match=r"fold 2: none of its training people \(02\) has a clip of 50 frames"):
+        evaluate_folds(people((150, 200, 40, 180)), "idle", folds)
+
+
 def test_lafan1_baseline_table(shared_data):
     """LaFAN1's published baselines, as the acceptance test of the whole path from BVH to table.
 

@@ -187,6 +187,7 @@ def _spoil(name, value):
         (lambda answers: answers.pop("root_15"), "fold2_predictions.npz: expected an array root_15, got root_30"),
         (_spoil("root_5", lambda x: x[:, :4]), r"root_5: expected shape \(3, 5, 3\), got \(3, 4, 3\)"),
         (_spoil("rotations_5", lambda x: x * np.nan), "rotations_5: window 0 holds a number that is not finite"),
+        (_spoil("root_5", lambda x: np.array([None])), "fold2_predictions.npz: root_5: expected numbers"),
         (_spoil("rotations_45", lambda x: 2 * x), "unit quaternions .* one of length 2"),
     ],
 )
@@ -198,6 +199,14 @@ def test_predictions_that_do_not_fit_are_refused(tmp_path, folds, change, words)
         score_predictions(tmp_path, tested, "HELD")
     answer(tmp_path, 2, change)
     with pytest.raises(ValueError, match=words):
+        score_predictions(tmp_path, tested, "HELD")
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"\x93NUMPY\x01\x00"])
+def test_files_that_are_no_archive_are_named(tmp_path, folds, content):
+    _, _, tested = folds
+    (tmp_path / "fold1_predictions.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"fold1_predictions\.npz: expected an \.npz as numpy\.savez writes it"):
         score_predictions(tmp_path, tested, "HELD")
 
 

@@ -67,7 +67,7 @@ def test_notes_and_lists_say_what_was_used(folder, tmp_path):
     assert note.startswith(
         "Random (synthetic): every cell is the mean over 2 folds, 18 windows of 2 people. Rate assumed."
     )
-    assert note.endswith("Neural Network is trained here: 100 steps.")
+    assert note.endswith("Trained here: 100 steps.")
     assert published_table(summary, value="spread").loc["SLERP", "L2P@5"] > 0
     spans = choose_spans(select(recordings, "idle"), 5)
     assert list(inputs.clip_listing(spans).start_seconds) == [0.0, 0.0]

@@ -152,6 +152,11 @@ def fold_windows(
         tested = select(mine, subset, fold["test"])
         windows = make_windows([r.clip for r in tested], *BENCHMARK, strict=strict)
         if len(windows):
+            if not any(moments[s].count for s in fold["train"]):
+                raise ValueError(
+                    f"fold {number}: none of its training people ({', '.join(fold['train'])}) has a clip of "
+                    f"{STATISTICS[0]} frames; give longer recordings, or folds with other people in training"
+                )
             _, std = position_statistics(moments[s] for s in fold["train"])
             people = tuple(tested[i].subject for i in windows.clips)
             parts = select(mine, subset, fold["train"]), select(mine, subset, fold.get("validation", ()))

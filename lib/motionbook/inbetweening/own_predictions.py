@@ -5,6 +5,7 @@ window. The reader's program answers with one file per fold, and ``score_predict
 of ``evaluation.evaluate_folds``.
 """
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -102,6 +103,8 @@ def _read(path: Path, windows: int, joints: int, lengths: Sequence[int]) -> dict
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected the answers to {QUESTION.format('<n>')}, one file for each fold")
     answers = {}
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path.name}: expected an .npz as numpy.savez writes it; this file is none")
     with np.load(path, allow_pickle=False) as file:
         for length in lengths:
             arrays = []
@@ -111,7 +114,10 @@ def _read(path: Path, windows: int, joints: int, lengths: Sequence[int]) -> dict
             ):
                 if name not in file:
                     raise ValueError(f"{path.name}: expected an array {name}, got {', '.join(sorted(file)) or 'none'}")
-                array = np.asarray(file[name], dtype=np.float64)
+                try:
+                    array = np.asarray(file[name], dtype=np.float64)
+                except ValueError as error:
+                    raise ValueError(f"{path.name}: {name}: expected numbers, {error}") from None
                 if array.shape != shape:
                     raise ValueError(f"{path.name}: {name}: expected shape {shape}, got {array.shape}")
                 if not np.isfinite(array).all():

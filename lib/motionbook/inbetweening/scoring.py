@@ -103,7 +103,14 @@ def score_windows(
     -------
     dict
         By (system, length).
+
+    Raises
+    ------
+    ValueError
+        For lengths that are no number of frames, and systems whose answer has another shape or holds NaN.
     """
+    if not lengths or min(lengths) < 1:
+        raise ValueError(f"lengths: expected numbers of frames of at least 1, got {list(lengths)}")
     found = {(system, length): [] for system in systems for length in lengths}
     last = CONTEXT + max(lengths)
     for first in range(0, len(windows), _CHUNK):
@@ -115,7 +122,7 @@ def score_windows(
             gap = slice(CONTEXT, CONTEXT + length)
             true_spectrum = normalised_spectrum(signed[:, gap], spectrum)
             for system, predict in systems.items():
-                guess = world(part, predict(part, length))
+                guess = world(part, checked_answer(predict(part, length), part, length, system))
                 turned = continuous_signs(guess.rotations, before=signed[:, CONTEXT - 1])
                 found[system, length].append(
                     (
@@ -129,6 +136,27 @@ def score_windows(
         key: Scores(*(np.concatenate(p) for p in zip(*parts, strict=True)) if parts else empty)
         for key, parts in found.items()
     }
+
+
+def checked_answer(pose, windows: Windows, length: int, system: str) -> LocalPose:
+    """What a system answered, if it can be scored; ValueError with its name and what is wrong otherwise."""
+    try:
+        root, rotations = pose
+        shapes = np.shape(root), np.shape(rotations)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{system}: expected root places and rotations at T = {length}, got {type(pose).__name__}"
+        ) from None
+    count, joints = len(windows), len(windows.skeleton)
+    expected = (count, length, 3), (count, length, joints, 4)
+    if shapes != expected:
+        raise ValueError(
+            f"{system}: expected root places {expected[0]} and rotations {expected[1]} at T = {length}, got "
+            f"{shapes[0]} and {shapes[1]}"
+        )
+    if not (np.isfinite(root).all() and np.isfinite(rotations).all()):
+        raise ValueError(f"{system}: some numbers of its answer at T = {length} are not finite")
+    return LocalPose(root, rotations)
 
 
 def error_over_time(windows: Windows, std: np.ndarray, length: int, predictor: Predictor) -> np.ndarray:
