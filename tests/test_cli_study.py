@@ -56,6 +56,13 @@ def test_build_writes_a_site_that_loads_nothing_from_elsewhere(clips, tmp_path, 
         assert (again / "videos" / path.name).read_bytes() == path.read_bytes(), "the same bytes from the same clips"
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1"])
+def test_films_of_no_length_are_refused(clips, tmp_path, no_npm, capsys, seconds):
+    pytest.importorskip("imageio_ffmpeg")
+    assert build(clips, tmp_path, "--seconds", seconds) == 1
+    assert "seconds: expected a length above 0" in capsys.readouterr().err
+
+
 def test_one_file_holds_everything(clips, tmp_path, no_npm):
     pytest.importorskip("imageio_ffmpeg")
     assert build(clips, tmp_path, "--single-file", "--trials", "2") == 0

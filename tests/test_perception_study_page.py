@@ -29,6 +29,11 @@ pytestmark = [
 ]
 
 
+def hang_up(connection):
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
 class Line:
     """A receiver whose connection can be cut and put back at the same port."""
 
@@ -40,18 +45,19 @@ class Line:
     def connect(self, *, silent=False):
         """Listen; a silent receiver stores and then hangs up without an acknowledgement."""
         self.server = make_server(self.folder, port=self.port, plans=[self.plan])
+        self.server.daemon_threads = False
         self.sockets, accept = [], self.server.get_request
         self.server.get_request = lambda: self.sockets.append(got := accept()) or got
         if silent:
-            self.server.RequestHandlerClass._reply = lambda handler, *content: handler.connection.shutdown(2)
+            self.server.RequestHandlerClass._reply = lambda handler, *content: hang_up(handler.connection)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def cut(self):
         self.server.shutdown()
-        self.server.server_close()
         for connection, _ in self.sockets:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+            hang_up(connection)
+        # waits for answers that are being stored: the next receiver reads the file whole
+        self.server.server_close()
 
     def stored(self):
         return [line for path in self.folder.glob("answers_*.jsonl") for line in path.read_text().splitlines()]

@@ -63,10 +63,12 @@ def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = LOOK, *,
     Raises
     ------
     ValueError
-        For odd sizes, unknown formats, or a scene of which some clips are motion and some are videos.
+        For odd sizes, lengths of nothing, unknown formats, or a scene of which some clips are motion and some are videos.
     """
     if any(n % 2 or n < 16 for n in look.size):
         raise ValueError(f"size: expected even numbers of pixels from 16 up, got {look.size}")
+    if look.seconds is not None and not look.seconds > 0:
+        raise ValueError(f"seconds: expected a length above 0 to cut longer clips to, got {look.seconds}")
     unknown = [name for name in look.formats if name not in _CODECS]
     if unknown or not look.formats:
         raise ValueError(f"formats: expected some of {', '.join(_CODECS)}, got {look.formats}")
