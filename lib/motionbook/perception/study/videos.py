@@ -63,7 +63,7 @@ def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = LOOK, *,
     Raises
     ------
     ValueError
-        For odd sizes, lengths of nothing, unknown formats, or a scene of which some clips are motion and some are videos.
+        For odd sizes, no length, unknown formats, or a scene of which some clips are motion and some are videos.
     """
     if any(n % 2 or n < 16 for n in look.size):
         raise ValueError(f"size: expected even numbers of pixels from 16 up, got {look.size}")
