@@ -294,14 +294,14 @@ for subset, part in scores.items():
 # DELTA was built to cut SLERP's L2P by 45, 35, 25 and 18 % at 5, 15, 30 and 45 frames. Where it misses that, three
 # causes are open: the small budget, at which it is little more than its linear part; few people to learn from, since
 # what carries over from one person to another grows with their number; and the part of the motion that neither context
-# nor target tells anything about, which no deterministic system can gain. Trained for 2,000 steps on twelve recorded
-# people, five folds, DELTA reached 49.0, 32.0, 28.3 and 26.7 %: three points less than the aim at T = 15. Kriging alone
-# reached 45.8, 29.9, 26.3 and 25.3 % there, so most of the gain is kriging's. On the people it was measured on
-# kriging gains no more than on others, so at T = 15 more steps alone would not close the gap.
+# nor target tells anything about, which no deterministic system can gain. Trained for 2,000 steps on ReActIdle (12
+# clips of 9 people, five folds; `benchmarks/bench_delta.py`, 30 November 2026; not computed in this run), DELTA reached
+# 49.0, 32.0, 28.3 and 26.7 %: three points less than the aim at T = 15. Kriging alone reached 45.8, 29.9, 26.3 and
+# 25.3 % there, so most of the gain is kriging's. Whether more steps would close the gap has not been measured.
 #
-# A caution: the design of DELTA (its linear part, the weights of windows, the loss) was chosen with scores of those
-# twelve people's test folds in view. On them its numbers are too good by an unknown, small amount. The embedded
-# performers were looked at only afterwards and are the cleaner check, of motion that is not recorded.
+# A caution: the design of DELTA and FLOW (the linear part, the weights of windows, the loss, the temperature) was chosen
+# with scores of those nine people's test folds in view. On them the numbers are too good by an unknown amount. No choice
+# for DELTA is known to rest on scores of embedded performers, which are the cleaner check, of motion not recorded.
 
 # %%
 AIMS = {5: 45, 15: 35, 30: 25, 45: 18}
@@ -477,7 +477,8 @@ if spans:
 # The published repair has a price: the whole segment is shifted, so the key pose that the network was asked to reach is
 # missed by the shift. The generator of this book makes the key pose the last frame of the next context and takes the
 # jumps at both ends out of the frames between: each gap is entered at the speed at which the key pose was reached, and
-# comes back to its own within half a second. So the pose is met exactly and no jump is left. Ten times is the aim.
+# comes back to its own within half a second. So the pose is met exactly, and in the
+# frame of the seam no jump is left, by construction; what the blend costs shows in the frames around and in L2P.
 
 # %%
 if spans:
