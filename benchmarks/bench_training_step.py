@@ -22,10 +22,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from bench_inbetweening import wandering_clip
 from torch import nn
 
-from motionbook import rotations as rot
-from motionbook.clip import Clip
 from motionbook.inbetweening.attention import layout
 from motionbook.inbetweening.losses import CONTEXT_WEIGHTS, DETAIL_WEIGHTS, gap_losses, weighted
 from motionbook.inbetweening.motion_tensors import FEATURES, FEET, feature_statistics
@@ -38,16 +37,6 @@ BATCH, TRANSITION, FIRST = 32, 30, 10
 TARGET = FIRST + TRANSITION
 GAP = slice(FIRST, TARGET)
 RATE = 1e-6  # so small that the losses of both versions stay comparable over the rounds
-
-
-def wandering_clip(frames: int = 400, seed: int = 0) -> Clip:
-    """Smooth motion of all joints from slow random sines, metres and 30 fps."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(frames)[:, None, None, None] / 30.0
-    rates, phases = rng.uniform(0.05, 0.8, (2, 1, 22, 3, 4))
-    vectors = (0.25 * np.sin(2 * np.pi * (rates * t + phases))).sum(axis=-1)
-    root = np.array([0.0, 0.9, 0.0]) + 0.3 * np.sin(0.3 * t[:, 0, :, 0] + np.arange(3))
-    return Clip(LAFAN1, root, rot.from_rotation_vector(vectors), 30.0)
 
 
 def plain_network(network: nn.Module, x: torch.Tensor, allowed: torch.Tensor, target: int) -> torch.Tensor:
@@ -120,7 +109,7 @@ class Version:
 
     def __init__(self, plain: bool):
         self.plain = plain
-        clip = wandering_clip()
+        clip = wandering_clip(400)
         stats = feature_statistics([clip])
         torch.manual_seed(0)
         self.context, self.detail = ContextNetwork(), DetailNetwork()

@@ -80,8 +80,10 @@ class Participant:
         self.press("Enter")
         self.sees("document.querySelector('.trial')")
 
-    def begin(self, language):
-        self.choose_language(language)
+    def begin(self, language=None):
+        """Language unless the address gives it, consent, about the person, instructions, up to the first trial."""
+        if language is not None:
+            self.choose_language(language)
         self.consent()
         self.tell_about()
         self.read_on()

@@ -175,9 +175,7 @@ def test_an_answer_needs_the_films_watched_and_is_final(clips, tmp_path, browser
     study = build_study(clips, tmp_path, people=1, look=slow, scored=2, training=0)
     visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
     person = Participant(browser, study.plan, 0)
-    person.consent()
-    person.tell_about()
-    person.read_on()
+    person.begin()
     person.press("2")
     person.press("Enter")
     assert person.state()["rows"] == [] and not person.has("input:checked"), "nothing counts before the films were seen"
@@ -197,9 +195,7 @@ def test_withdrawal_deletes_what_was_answered(clips, tmp_path, browser):
     study = build(clips, tmp_path, scored=2)
     visit(browser, study.page, "?slot=0&lang=es", (1280, 900))
     person = Participant(browser, study.plan, 0)
-    person.consent()
-    person.tell_about()
-    person.read_on()
+    person.begin()
     person.answer()
     person.answer()
     browser.evaluate("document.getElementById('withdraw').click()")
@@ -220,9 +216,7 @@ def test_ratings_with_examples_practice_and_checks(tmp_path, browser):
     )
     visit(browser, study.page, "?lang=eu", (390, 844))
     person = Participant(browser, study.plan, 0)
-    person.consent()
-    person.tell_about()
-    person.read_on()
+    person.begin()
     person.watch()
     assert browser.evaluate("[...document.querySelectorAll('input')].map((i) => i.checked)")[0], "the proposed score"
     assert "Hautemanezina" in browser.evaluate("document.querySelector('.label').textContent")
@@ -244,9 +238,7 @@ def test_what_a_reload_means_is_decided_by_the_study(clips, tmp_path, browser, p
     study = build_study(clips, tmp_path, people=1, look=LOOK, settings=settings, scored=2, training=0)
     visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
     person = Participant(browser, study.plan, 0)
-    person.consent()
-    person.tell_about()
-    person.read_on()
+    person.begin()
     person.answer()
     before = person.state()["participant"]
     person.reload()
@@ -265,9 +257,7 @@ def test_an_old_log_is_dropped_and_another_tab_is_not_written_over(clips, tmp_pa
     study = build(clips, tmp_path, scored=2)
     visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
     person = Participant(browser, study.plan, 0)
-    person.consent()
-    person.tell_about()
-    person.read_on()
+    person.begin()
     person.watch()
     key = f"motionbook-study:{study.plan['hash'][:16]}"
     added = {"type": "trained", "place": 0, "time": "2026-01-01 00:00:00"}
@@ -298,9 +288,7 @@ def test_refused_answers_are_shown_at_the_end_and_can_be_downloaded(clips, tmp_p
     inbox.plan = study.plan | {"hash": "another"}
     visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
     person = Participant(browser, study.plan, 0)
-    person.consent()
-    person.tell_about()
-    person.read_on()
+    person.begin()
     person.answer_all()
     person.sees("document.querySelector('.fate').dataset.state === 'end_refused'")
     assert line.stored() == [] and len(person.files()[0].splitlines()) == 7
@@ -319,9 +307,7 @@ def test_a_receiver_that_cannot_store_is_asked_again(clips, tmp_path, browser, m
         disk.setattr("motionbook.perception.study.receiver.os.fsync", full)
         visit(browser, study.page, "?slot=0&lang=en", (1280, 900))
         person = Participant(browser, study.plan, 0)
-        person.consent()
-        person.tell_about()
-        person.read_on()
+        person.begin()
         person.answer_all()
         assert browser.evaluate("motionbookStudy.queue.counts().waiting") == 6 and line.stored() == []
     browser.evaluate("window.dispatchEvent(new Event('online'))")

@@ -7,17 +7,8 @@ import numpy as np
 
 from motionbook import rotations as rot
 from motionbook.clip import Clip
+from motionbook.synthesis.rating_panel import MAIN_STRENGTHS as STRENGTHS
 
-# Strengths of the main study, weakest first (section IV-B and supplement VII-A). Glide: the paper lists six pilot
-# levels for five; the second (1.18) is left out, an assumption. Moonwalk gets stronger as its factor falls.
-STRENGTHS = {
-    "glide": (1.115, 1.25, 1.5, 1.75, 2.0),
-    "moonwalk": (0.97, 0.8, 0.6, 0.4, 0.2),
-    "contact": (0.05, 0.15, 0.25, 0.35, 0.45),
-    "smoothness": (0.1, 0.2, 0.3, 0.4, 0.5),
-    "twist": (0.1, 0.15, 0.2, 0.25, 0.3),
-    "intersection": (0.025, 0.075, 0.125, 0.175, 0.225),
-}
 UNITS = {"contact": "m", "twist": "rad", "intersection": "rad", "smoothness": "share of frames"}
 
 

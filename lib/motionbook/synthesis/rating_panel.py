@@ -16,7 +16,8 @@ WOMEN_SHARE = 17 / 48
 SCALE = "1..5, best 1"
 
 # Strengths of the main study as its text resolves them, and of the pilot (supplement VII-A), weakest first. The main
-# study's glide is said to be "kept" while five of the pilot's six are needed; the second is left out here.
+# study's glide is said to be "kept" while five of the pilot's six are needed; the second (1.18) is left out here, an
+# assumption. Moonwalk gets stronger as its factor falls.
 MAIN_STRENGTHS = {
     "glide": (1.115, 1.25, 1.5, 1.75, 2.0),
     "moonwalk": (0.97, 0.8, 0.6, 0.4, 0.2),
