@@ -46,7 +46,9 @@ def training_curves(runs: Mapping[str, str | Path], smooth: int = 0):
             above.plot(losses.index, losses[name], color=colour, linewidth=0.6, alpha=0.35)
             above.plot(middle.index, middle, color=colour, label=_TERMS[name])
         above.set(yscale="log", title=title)
-        above.legend(loc="best", fontsize=7.5)
+        low, high = above.get_ylim()
+        above.set_ylim(low, high * (high / low) ** 0.45)  # room for the legend above the curves
+        above.legend(loc="upper right", ncols=2, fontsize=7.5)
         below.set_xlabel("step")
         _draw_validation(below, Path(folder) / "validation.csv")
     panels[0, 0].set_ylabel("mean over a batch")
