@@ -61,6 +61,11 @@ def captured_takes(folder: str | Path) -> tuple[ClipFile, ...]:
     return tuple(takes)
 
 
+def is_filmed(clip: Mapping) -> bool:
+    """Whether a clip of ``dataset.json`` is one of chapter 1's, with the jitter of its cameras."""
+    return "01_capture" in Path(clip["source"]).parts
+
+
 def build_embedded(
     folder: str | Path, sizes: Mapping, seed: int, captured: str | Path | None = None, jobs: int | None = None
 ) -> Built:

@@ -28,11 +28,17 @@ ACTION_WORDS = (
 )
 _ROW = dict(zip(ACTION_LABELS, ACTION_WORDS, strict=True))
 TOTALS = ("Idle actions total", "General Idle", "Idle with a phone")
+FILMED = "General Idle, filmed"
 _TOTALS = {"idle": "General Idle", "phone": "Idle with a phone", "actions": "Idle actions total"}
 
 
 def motion_row(group: str, label: str) -> str:
-    """The row of Table 3 that a clip counts for; labels the table does not know get a row of their own words."""
+    """The row of Table 3 that a clip counts for; labels the table does not know get a row of their own words.
+
+    The label ``FILMED``, which no data set has, is kept apart from other idle motion.
+    """
+    if label == FILMED:
+        return FILMED
     if group in ("idle", "phone"):
         return _TOTALS[group]
     other = label if group == "actions" else "Motion" if label == group else f"Motion: {label}"
@@ -54,8 +60,8 @@ def group_name(group: str, label: str) -> str:
 def motion_order(names: Iterable[str]) -> list[str]:
     """Motion types in the order of Table 3, those it does not know between the actions and the totals."""
     names, published = set(names), [f"Action: {words}" for words in ACTION_WORDS]
-    others = sorted(names - set(published) - set(_TOTALS.values()))
-    return [name for name in (*published, *others, *TOTALS) if name in names]
+    others = sorted(names - {*published, *TOTALS, FILMED})
+    return [name for name in (*published, *others, *TOTALS, FILMED) if name in names]
 
 
 def motion_table(clips: Iterable[Mapping]):
