@@ -311,5 +311,8 @@ def _check_folds(folds: Sequence[Mapping], people: set[str]) -> None:
             warnings.warn(f"fold {number}: {both[0]} is the only person, trained on and tested", stacklevel=3)
         elif both:
             raise ValueError(f"fold {number}: {', '.join(both)} are trained on and tested; folds go by subject")
+        # whoever decides which state of a network is kept must not be tested with it
+        if both := sorted(set(fold.get("validation", ())) & {*fold["train"], *fold["test"]}):
+            raise ValueError(f"fold {number}: {', '.join(both)} validate and are in another part; folds go by subject")
     if not people & {subject for fold in folds for subject in fold["test"]}:
         raise ValueError(f"folds: none tests anybody who is there: {', '.join(sorted(people))}")

@@ -1,9 +1,10 @@
 """Eighteen pitfalls of the published in-betweening evaluations: what Motionbook does instead, and the way back.
 
-``pitfalls_table`` lists them. Each is fixed, or kept because no published number could be compared otherwise, and each
-has a switch. Where the switch belongs to no function of the benchmark itself, the released behaviour is written down
-here, so that its effect on a number can be measured: ``released_heading``, ``released_window_count``,
-``single_precision``, ``slerp_q_single_precision``, ``with_first_scale``; ``easing_bound`` tests a published cell.
+``pitfalls_table`` lists them. Each is fixed, or kept because no published number could be compared otherwise, and has a
+switch where a number of the benchmark depends on it. Where the switch belongs to no function of the benchmark itself,
+the released behaviour is written down here, so that its effect on a number can be measured: ``released_turn``,
+``released_window_count``, ``single_precision``, ``slerp_q_single_precision``, ``with_first_scale``; ``easing_bound``
+tests a published cell.
 """
 
 from collections.abc import Sequence
@@ -41,18 +42,19 @@ PITFALLS = (
     ),
     Pitfall(
         2,
-        "The heading is a cross product without an axis: a batch of exactly 3 windows is crossed along the batch",
+        "The heading is a cross product without an axis: a batch of exactly 3 windows is crossed along the batch and "
+        "not turned to face +X",
         "fixed",
         "the heading is an angle about the vertical, window by window",
-        "pitfalls.released_heading",
-        "L2P of any set that ends in a batch of 3",
+        "pitfalls.released_turn",
+        "L2P and NPSS of any set that ends in a batch of 3, and what a network is given there",
     ),
     Pitfall(
         3,
         "Truth and prediction get the signs of their quaternions separately, and may disagree",
         "kept",
         "as published; with aligned signs as an extra",
-        "window_scores(aligned=True)",
+        "evaluation.window_scores(aligned=True)",
         "every L2Q; most at 45 frames and in lively motion",
     ),
     Pitfall(
@@ -60,7 +62,7 @@ PITFALLS = (
         "NPSS takes the squared real part of the Fourier transform for its power",
         "kept",
         "as published; with the true power, two- or one-sided, as an extra",
-        'window_scores(spectrum="power" or "one-sided")',
+        'evaluation.window_scores(spectrum="power" or "one-sided")',
         "every NPSS",
     ),
     Pitfall(
@@ -74,11 +76,12 @@ PITFALLS = (
     ),
     Pitfall(
         6,
-        "The scale of L2P is cached by window settings alone: later folds use the first fold's",
+        "The scale of L2P is cached by window settings alone: later folds use the first fold's; a network's statistics "
+        "are cached in its folder in the same way",
         "fixed",
-        "each fold has the scale of its own training people",
+        "each fold has the scale and the statistics of its own training people",
         "pitfalls.with_first_scale",
-        "L2P of folds 2 to 5 in StayStill's Tables 1, 5 and 6, if run in one folder",
+        "L2P, and the networks' rows, of folds 2 to 5 in StayStill's Tables 1, 5 and 6, if run in one folder",
     ),
     Pitfall(
         7,
@@ -98,9 +101,11 @@ PITFALLS = (
     ),
     Pitfall(
         9,
-        "Slices are cut without their last frame, since ends are given inclusive and taken exclusive",
+        "Slices are cut without their last frame, since ends are given inclusive and taken exclusive; outliers are "
+        "widened by 10 frames before and 9 after",
         "fixed",
-        "ranges are half-open inside and inclusive in files only; kept and removed frames add up to the clip",
+        "ranges are half-open inside and inclusive in files only, and widened alike on both sides; kept and removed "
+        "frames add up to the clip",
         "none: no number depends on it but the count of frames",
         "frames of the cleaned data set",
     ),
@@ -116,7 +121,7 @@ PITFALLS = (
         11,
         "The second stage is trained on the last state of the first one and evaluated on its best state",
         "kept",
-        "as published by default",
+        "as published by default; the book's short runs train it on the best",
         'two_stage_training.TwoStageConfig(detail_on="best")',
         "rows of the detail network",
     ),
@@ -125,7 +130,7 @@ PITFALLS = (
         "Two-stage networks read the frame after the target",
         "kept",
         "as published by default; no other system reads it",
-        "two_stage.TwoStage.keys_only(), TwoStageConfig(after_target=False)",
+        "two_stage.TwoStage.keys_only(), two_stage_training.TwoStageConfig(after_target=False)",
         "rows of the context network with its shift, and of the detail network",
     ),
     Pitfall(
@@ -149,7 +154,7 @@ PITFALLS = (
         "Readers take one rotation order for all joints and x, y, z first at the root",
         "fixed",
         "every joint's channels are read in their own order",
-        "none: other readings are wrong by up to 2 m",
+        "none: other readings are wrong by up to 2.3 m",
         "evaluations on FreeMoCap's rig",
     ),
     Pitfall(
@@ -186,18 +191,17 @@ def pitfalls_table():
     return pd.DataFrame(PITFALLS).set_index("number")
 
 
-def released_heading(root_rotations) -> np.ndarray:
-    """Headings (windows, 3) as a cross product along the first axis of length 3, from root rotations (windows, 4).
+def released_turn(root_rotations) -> np.ndarray:
+    """What ``windows.heading_turn`` was as released: turns about +Y (windows, 4) from root rotations (windows, 4).
 
-    The heading should be the horizontal part of the root's +Y, across its side. For 3 windows the product runs over the
-    windows instead and mixes them.
+    The sine of the angle comes from a cross product along the first axis of length 3. For 3 windows that is the batch;
+    the product then has no vertical part, so that each window is left as it is or, facing rather -X, turned by half.
     """
-    forward = rot.rotate(root_rotations, [0.0, 1.0, 0.0]) * [1.0, 0.0, 1.0]
-    forward = forward / np.linalg.norm(forward, axis=-1, keepdims=True)
-    up = np.broadcast_to([0.0, 1.0, 0.0], forward.shape)
-    axis = next(i for i, size in enumerate(forward.shape) if size == 3)
-    side = np.cross(up, forward, axis=axis)
-    return np.cross(side, up, axis=axis)
+    heading = rot.rotate(root_rotations, [0.0, 1.0, 0.0]) * [1.0, 0.0, 1.0]
+    heading = heading / np.linalg.norm(heading, axis=-1, keepdims=True)
+    axis = heading.shape.index(3)
+    sine = np.cross(heading, np.broadcast_to([1.0, 0.0, 0.0], heading.shape), axis=axis)[..., 1]
+    return rot.from_axis_angle([0.0, 1.0, 0.0], np.arctan2(sine, heading[..., 0]))
 
 
 def released_window_count(frames: int, length: int, offset: int) -> int:
