@@ -47,11 +47,19 @@ def test_build_writes_a_site_that_loads_nothing_from_elsewhere(clips, tmp_path, 
     assert names == {path.name for path in (tmp_path / "videos").glob("*.webm")} and len(names) == 6
     assert not any(system.lower() in name.lower() for name in names for system in ("GT", "NOISE", "SLERP"))
     assert "Joshua R. de Leeuw" in (tmp_path / "LICENCES.txt").read_text()
+    reels = {film["pictures"] for film in data["films"].values()}
+    assert reels == {path.name for path in (tmp_path / "videos").glob("*.js")} and len(reels) == 6
+    in_reels = sum((tmp_path / "videos" / name).stat().st_size for name in reels)
+    assert (
+        f"6 films, 0.0 MB; and as pictures, for browsers that can play none of their formats, {in_reels / 1e6:.1f} MB"
+        in said
+    )
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "videos").glob("*.webm")}
     assert build(clips, tmp_path, "--trials", "4", "--seed", "1") == 0
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "videos").glob("*.webm")}, "drawn once"
     again = tmp_path / "again"
-    build(clips, again)
+    build(clips, again, "--no-pictures")
+    assert "cannot take part (--pictures)" in capsys.readouterr().out and not list((again / "videos").glob("*.js"))
     for path in before:
         assert (again / "videos" / path.name).read_bytes() == path.read_bytes(), "the same bytes from the same clips"
 
@@ -118,6 +126,12 @@ def test_receive_and_merge(tmp_path, capsys):
     assert cli.main(command) == 0
     said = capsys.readouterr().out
     assert "10 answers; 2 people took part" in said and "did not finish: p555" in said
+    content = received.read_bytes()
+    received.write_bytes(content[:-40])
+    assert cli.main(command) == 0
+    said = capsys.readouterr().out
+    last = content.count(b"\n")
+    assert "9 answers" in said and f"{received}, line {last}: cut short when the receiver stopped" in said
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from motionbook.perception import read_ratings, read_responses
 from motionbook.perception.study import make_server, merge_exports, pair_plan, rating_plan
+from motionbook.perception.study.receiver import Inbox
 from motionbook.perception.study.records import COLUMNS, PERSON, crc, problem, row_checksum
 
 PLAN = pair_plan(["GT", "NN", "NOISE"], ["00", "01"], 3, scored=4)
@@ -24,8 +25,8 @@ def make_rows(plan=PLAN, slot=0, person="p" + "0" * 16, **changes):
         row = {
             "timestamp": "2026-02-01 02:22:22", "language": "eu", "gender": "female", "age": "18-24", "group": "",
             "seconds": "3.20", "watched": "1.00", "replays": "0", "hidden": "0", "interrupted": "0", "dropped": "0",
-            "drift": "0.010", "screen": "1280x900", "consent": "1 2026-02-01 02:20:00", "slot": str(slot),
-            "plan": plan["hash"], "kind": trial["kind"], "responseCount": str(trial["count"]),
+            "drift": "0.010", "shown": "film", "screen": "1280x900", "consent": "1 2026-02-01 02:20:00",
+            "slot": str(slot), "plan": plan["hash"], "kind": trial["kind"], "responseCount": str(trial["count"]),
             "answerID": f"{person}-{trial['count']}", "left": trial["left"], "right": trial["right"],
             "clip": trial["clip"], "item": trial["right"], "source": trial["clip"], "choice": value, "score": value,
             "scale": plan.get("scale", ""), PERSON[design]: person,
@@ -200,6 +201,53 @@ def test_after_a_crash_in_the_middle_of_a_line_nothing_acknowledged_is_lost(tmp_
     assert second.path.with_suffix(".torn").read_text() == json.dumps(sent[2])[:40] + "\n"
 
 
+def cut_files(path, sent):
+    """A receiver's file as a stop may leave it: after every byte of its last line."""
+    whole = "".join(json.dumps(message, ensure_ascii=False) + "\n" for message in sent).encode()
+    start = whole.rfind(b"\n", 0, -1) + 1
+    for end in range(start, len(whole) + 1):
+        path.write_bytes(whole[:end])
+        yield end - start, len(whole) - end
+
+
+def test_wherever_a_stop_cuts_the_last_line_the_merge_keeps_the_others_and_names_it(tmp_path):
+    sent = messages(make_rows(consent="ñ1\u20282 2026-02-01 02:20:00"))
+    path, lines = tmp_path / "answers.jsonl", len(sent)
+    for kept, lost in cut_files(path, sent):
+        made = merge_exports([path], tmp_path / "out.csv", plan=PLAN)
+        torn = kept > 0 and lost > 1  # with one byte lost, the end of the line, the answer is whole
+        assert made.torn == ((f"{path}, line {lines}",) if torn else ())
+        assert made.rows == (lines if lost <= 1 else lines - 1)
+    path.write_text('{"id"')
+    with pytest.raises(ValueError, match=r"no answers in the given files; .*answers\.jsonl, line 1 is torn"):
+        merge_exports([path], tmp_path / "out.csv")
+
+
+def test_wherever_a_stop_cuts_the_last_line_the_next_answer_starts_a_line(tmp_path):
+    sent = messages(make_rows(consent="ñ1\u20282 2026-02-01 02:20:00"))
+    path = Inbox(tmp_path, PLAN).path
+    for _, lost in cut_files(path, sent[:3]):
+        inbox = Inbox(tmp_path, PLAN)
+        assert len(inbox) == (3 if lost <= 1 else 2)
+        assert inbox.take(sent[2:]) == ([m["id"] for m in sent[2:]], [])
+        assert [json.loads(line) for line in path.read_bytes().decode().split("\n")[:-1]] == sent
+
+
+@pytest.mark.parametrize("number", [1, 3, 6])
+@pytest.mark.parametrize("fault", [lambda line: line[:50], lambda line: "", lambda line: line[:50] + line])
+def test_a_broken_line_that_has_its_end_is_an_error(tmp_path, number, fault):
+    lines = [json.dumps(message) for message in messages(make_rows())[:6]]
+    lines[number - 1] = fault(lines[number - 1])
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=rf"answers\.jsonl, line {number}: not a message"):
+        merge_exports([path], tmp_path / "out.csv")
+    (tmp_path / "inbox").mkdir()
+    path.rename(tmp_path / "inbox" / f"answers_{PLAN['hash'][:16]}.jsonl")
+    with pytest.raises(ValueError, match=rf"line {number}: not a message"):
+        Inbox(tmp_path / "inbox", PLAN)
+
+
 def test_many_at_once_are_all_kept(post):
     people = [messages(make_rows(person=f"p{i:016x}", slot=i % 3)) for i in range(12)]
     threads = [threading.Thread(target=post.send, args=(part,)) for part in people for _ in range(2)]
@@ -281,7 +329,7 @@ def test_merging_refuses_two_plans_changed_rows_and_conflicts(tmp_path):
         merge_exports([write_csv(tmp_path / "c.csv", changed)], tmp_path / "out.csv")
     with pytest.raises(ValueError, match="differs between"):
         merge_exports([a, write_csv(tmp_path / "d.csv", make_rows(seconds="9.99"))], tmp_path / "out.csv")
-    with pytest.raises(ValueError, match="line 3: expected 25 values"):
+    with pytest.raises(ValueError, match="line 3: expected 26 values"):
         text = a.read_text().splitlines()
         (tmp_path / "e.csv").write_text("\n".join([*text[:2], text[2][:30]]))
         merge_exports([tmp_path / "e.csv"], tmp_path / "out.csv")

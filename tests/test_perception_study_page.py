@@ -139,6 +139,7 @@ def test_a_whole_study_with_a_reload_and_two_lost_connections(clips, tmp_path, b
     shown = [t for t in study.plan["people"][1]["trials"] if t["count"] is not None]
     assert list(zip(table.left, table.right, strict=True)) == [(t["left"], t["right"]) for t in shown]
     assert set(table.language) == {"es"} and set(table.gender) == {"non-binary"} and set(table.age) == {"18-24"}
+    assert set(table.shown) == {"film"}
     assert (table.watched.astype(float) == 1).all() and table.interrupted.astype(int).sum() == 1
     assert len(exclude(table).answers) == 16
     assert not [m for m in browser.messages if "exception" in m]

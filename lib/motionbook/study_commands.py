@@ -38,6 +38,8 @@ def add_study(commands) -> None:
     build.add_argument("--fps", type=float, default=30.0)
     build.add_argument("--seconds", type=float, metavar="S", help="cut clips that are longer")
     build.add_argument("--formats", nargs="+", choices=["webm", "mp4"], default=["webm", "mp4"])
+    build.add_argument("--pictures", action=argparse.BooleanOptionalAction, help="also write the films' frames as "
+                       "JPEGs, for browsers that can play neither format (default: unless --single-file)")  # fmt: skip
     build.add_argument("--single-file", action="store_true", help="films inside the page: for a demonstration")
     build.add_argument("--jobs", type=int, metavar="N", help="processes that draw films")
     build.set_defaults(command=_build)
@@ -145,18 +147,32 @@ def _build(options) -> int:
         look=look,
         settings=settings,
         single=options.single_file,
+        pictures=options.pictures,
         jobs=options.jobs,
         **_plan_of(options),
     )
     print(study.balance_text(built.plan))
     places = len(built.plan["people"])
-    print(f"\n{built.page}: open it, or put the folder on a web server")
+    print(f"\n{_sizes(built)}")
+    print(f"{built.page}: open it, or put the folder on a web server")
     print(f"give each person an address of their own, from ?slot=0 to ?slot={places - 1}; without it chance chooses")
     if waiting := [study.UNCHECKED[name] for name in options.languages if name in study.UNCHECKED]:
         print(f"no native speaker has checked the page's {' and '.join(waiting)} yet: have it read before people come")
     if not options.consent:
         print("the consent text is a general one: have your ethics committee approve yours and give it with --consent")
     return 0
+
+
+def _sizes(built: study.Study) -> str:
+    """How many bytes the films of a study and their single pictures take."""
+    folder = built.page.parent / "videos"
+    films = {name for film in built.films.values() for name in film["files"].values()}
+    pictures = {film["pictures"] for film in built.films.values() if "pictures" in film}
+    in_films, in_pictures = (sum((folder / name).stat().st_size for name in part) for part in (films, pictures))
+    said = f"{len(built.films)} films, {in_films / 1e6:.1f} MB"
+    if not pictures:
+        return f"{said}; a browser that can play none of their formats cannot take part (--pictures)"
+    return f"{said}; and as pictures, for browsers that can play none of their formats, {in_pictures / 1e6:.1f} MB"
 
 
 def _plan(options) -> int:
@@ -218,4 +234,6 @@ def _merge(options) -> int:
     ):
         if names:
             print(f"{words}: {', '.join(names)}")
+    for place in made.torn:
+        print(f"{place}: cut short when the receiver stopped and never acknowledged: left out; the page sends it again")
     return 0

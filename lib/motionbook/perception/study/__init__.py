@@ -7,7 +7,7 @@ studies' own; the Spanish and Basque texts have yet to be checked by native spea
 from motionbook.perception.study.balance import balance, balance_text, read_plan
 from motionbook.perception.study.building import Study, build_study, make_plan
 from motionbook.perception.study.design import pair_plan, plan_hash, rating_plan
-from motionbook.perception.study.merging import Merged, merge_exports, read_export
+from motionbook.perception.study.merging import Export, Merged, merge_exports, read_export
 from motionbook.perception.study.receiver import make_server
 from motionbook.perception.study.site import PageSettings
 from motionbook.perception.study.videos import Look
@@ -17,6 +17,7 @@ UNCHECKED = {"es": "Spanish", "eu": "Basque"}
 
 __all__ = [
     "UNCHECKED",
+    "Export",
     "Look",
     "Merged",
     "PageSettings",

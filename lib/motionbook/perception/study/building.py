@@ -118,10 +118,14 @@ def build_study(
     look: Look = LOOK,
     settings: PageSettings = SETTINGS,
     single: bool = False,
+    pictures: bool | None = None,
     jobs: int | None = None,
     **options,
 ) -> Study:
     """Plan, films and page in the folder ``out``; ``options`` go to ``make_plan``.
+
+    ``pictures`` adds every film's single frames for browsers that can play neither format; without a word they come
+    with a page whose films are files, and not with a ``single`` one, which everybody would load them with.
 
     A second build with the same clips draws nothing again. Another seed or other clips are another plan, and answers of
     two plans are never merged.
@@ -132,5 +136,6 @@ def build_study(
     scenes = {stimulus.scene for stimulus in files if stimulus.name in needed}
     # all clips of a scene set its camera, so that a smaller plan shows them no larger
     files = tuple(stimulus for stimulus in files if stimulus.scene in scenes)
-    films = make_videos(files, out / "videos", look, jobs=jobs)
+    pictures = not single if pictures is None else pictures
+    films = make_videos(files, out / "videos", look, pictures=pictures, jobs=jobs)
     return Study(write_site(out, plan, films, settings, single=single), plan, films)

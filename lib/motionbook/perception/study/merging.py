@@ -10,8 +10,16 @@ from motionbook.files import write_whole
 from motionbook.perception.study.records import COLUMNS, PERSON, crc, is_check, problem, row_checksum
 
 
+class Export(NamedTuple):
+    """Rows of one file, people who withdrew, and the place of a last line that was torn ("" for none)."""
+
+    rows: list[dict]
+    withdrawn: set[str]
+    torn: str = ""
+
+
 class Merged(NamedTuple):
-    """What was merged: rows written, people, and those who left or did not finish."""
+    """What was merged: rows written, people, those who left or did not finish, and where torn lines were left out."""
 
     path: Path
     rows: int
@@ -20,10 +28,16 @@ class Merged(NamedTuple):
     withdrawn: tuple[str, ...]
     unfinished: tuple[str, ...]
     failed_check: tuple[str, ...]
+    torn: tuple[str, ...] = ()
 
 
-def read_export(path: str | Path) -> tuple[list[dict], set[str]]:
+def read_export(path: str | Path) -> Export:
     """Rows of one export (the page's CSV or JSON, or the receiver's .jsonl), and the people who withdrew.
+
+    The receiver writes an answer with the end of its line, waits for the disk and only then acknowledges it. So a last
+    line without an end that cannot be read is one that a stop cut short: its answer was never acknowledged, and the
+    page keeps it and sends it again. It is left out and its place told. Anything else that cannot be read is an error,
+    for an acknowledged answer would be missing.
 
     Raises
     ------
@@ -33,14 +47,14 @@ def read_export(path: str | Path) -> tuple[list[dict], set[str]]:
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
+    if path.suffix == ".jsonl":
+        return _received(path, path.read_bytes())
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text in UTF-8, as the page and the receiver write") from None
-    if path.suffix == ".jsonl":
-        return _received(path, text)
     if path.suffix == ".json":
-        return _downloaded(path, text), set()
+        return Export(_downloaded(path, text), set())
     lines = list(csv.reader(io.StringIO(text.rstrip("\r\n"), newline="")))
     design = next((name for name, columns in COLUMNS.items() if lines and tuple(lines[0]) == columns), None)
     if design is None:
@@ -48,7 +62,7 @@ def read_export(path: str | Path) -> tuple[list[dict], set[str]]:
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(lines[0]):
             raise ValueError(f"{path}, line {number}: expected {len(lines[0])} values, got {len(line)}")
-    return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]], set()
+    return Export([dict(zip(lines[0], line, strict=True)) for line in lines[1:]], set())
 
 
 def _downloaded(path: Path, text: str) -> list[dict]:
@@ -64,24 +78,34 @@ def _downloaded(path: Path, text: str) -> list[dict]:
     return rows
 
 
-def _received(path: Path, text: str) -> tuple[list[dict], set[str]]:
+def _received(path: Path, content: bytes) -> Export:
     rows, withdrawn = [], set()
-    for number, line in enumerate(text.splitlines(), start=1):
+    # by the byte that the receiver ends a line with: texts may hold other characters that Python, too, splits lines at
+    *lines, rest = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    for number, line in enumerate([*lines, rest] if rest.strip() else lines, start=1):
         try:
-            message = json.loads(line)
+            message = json.loads(line.decode())
             if message["type"] == "withdraw":
                 withdrawn.add(message["participant"])
             else:
                 rows.append(message["row"])
-        except (json.JSONDecodeError, KeyError, TypeError):
+        except (UnicodeDecodeError, json.JSONDecodeError):
+            if number > len(lines):
+                return Export(rows, withdrawn, f"{path}, line {number}")
+            raise ValueError(
+                f"{path}, line {number}: not a message of the receiver, and not a last line that a stop cut short; "
+                "was the file edited?"
+            ) from None
+        except (KeyError, TypeError):
             raise ValueError(f"{path}, line {number}: not a message of the receiver") from None
-    return rows, withdrawn
+    return Export(rows, withdrawn)
 
 
 def merge_exports(files, out: str | Path, *, plan: dict | None = None) -> Merged:
     """One table of all answers: ``responses.csv`` for pairs, ratings (item, subject, score) for DSIS.
 
-    An answer that comes in several files is written once. Answers of people who withdrew are left out; of those who
+    An answer that comes in several files is written once. A last line of a receiver's file that a stop cut short is
+    left out and named in ``torn``: it was never acknowledged. Answers of people who withdrew are left out; of those who
     did not finish, what they gave stays in a table of pairs, whose reader has its own rule for them. A table of
     ratings holds the scored trials only, of people who passed every attention check.
 
@@ -97,11 +121,12 @@ def merge_exports(files, out: str | Path, *, plan: dict | None = None) -> Merged
     ValueError
         For no rows, rows of different plans, different rows under one id, checksums that do not fit.
     """
-    rows, withdrawn, origin, repeated = {}, set(), {}, 0
+    rows, withdrawn, torn, origin, repeated = {}, set(), [], {}, 0
     hashes = {}
     for path in files:
-        found, gone = read_export(path)
+        found, gone, place = read_export(path)
         withdrawn |= gone
+        torn += [place] if place else []
         for row in found:
             design = "pairs" if "choice" in row else "dsis"
             if set(row) != set(COLUMNS[design]):
@@ -120,7 +145,7 @@ def merge_exports(files, out: str | Path, *, plan: dict | None = None) -> Merged
             repeated += row["answerID"] in origin
             origin.setdefault(row["answerID"], path)
     if not rows:
-        raise ValueError("no answers in the given files")
+        raise ValueError("no answers in the given files" + "".join(f"; {place} is torn" for place in torn))
     _, design = next(iter(hashes))
     person = PERSON[design]
     if plan is not None:
@@ -140,7 +165,8 @@ def merge_exports(files, out: str | Path, *, plan: dict | None = None) -> Merged
     writer.writeheader()
     writer.writerows(kept)
     path = write_whole(out, text.getvalue())
-    return Merged(path, len(kept), people, repeated, tuple(sorted(withdrawn)), tuple(unfinished), tuple(failed))
+    lists = (tuple(sorted(withdrawn)), tuple(unfinished), tuple(failed), tuple(torn))
+    return Merged(path, len(kept), people, repeated, *lists)
 
 
 def _unfinished(rows, plan: dict, person: str) -> list[str]:

@@ -33,22 +33,36 @@ class Inbox:
         self._take_up()
 
     def _take_up(self) -> None:
-        """Read what is there; a line that a crash left unfinished was never acknowledged and is set aside."""
+        """Read what is there; a line that a crash left unfinished was never acknowledged and is set aside.
+
+        One that lacks only its end is whole, and may have lost it to an editor: it gets it back.
+        """
         if not self.path.is_file():
             return
         content = self.path.read_bytes()
-        whole, torn = content[: content.rfind(b"\n") + 1], content[content.rfind(b"\n") + 1 :]
-        if torn:
+        *lines, rest = content.split(b"\n")
+        if rest and self._is_message(rest):
+            with open(self.path, "ab") as file:
+                file.write(b"\n")
+            lines.append(rest)
+        elif rest:
             with open(self.path.with_suffix(".torn"), "ab") as file:
-                file.write(torn + b"\n")
+                file.write(rest + b"\n")
             with open(self.path, "r+b") as file:
-                file.truncate(len(whole))
-        for number, line in enumerate(whole.decode().splitlines(), start=1):
+                file.truncate(len(content) - len(rest))
+        # by bytes: texts may hold other characters that str.splitlines splits at
+        for number, line in enumerate(lines, start=1):
             try:
-                message = json.loads(line)
+                message = json.loads(line.decode())
                 self._keep(message["id"], message)
-            except (json.JSONDecodeError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError):
                 raise ValueError(f"{self.path}, line {number}: not a message; the file was changed") from None
+
+    def _is_message(self, line: bytes) -> bool:
+        try:
+            return self._reason(json.loads(line.decode())) is None
+        except ValueError:
+            return False
 
     def _keep(self, name: str, message: dict) -> None:
         self._known[name] = message

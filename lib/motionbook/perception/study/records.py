@@ -20,6 +20,7 @@ _MORE = (
     "interrupted",  # times the trial had been begun before, without an answer
     "dropped",  # frames of both films
     "drift",  # seconds, the furthest the films were apart
+    "shown",  # film, or pictures where the browser could not play it
     "screen",
     "consent",  # version and time
     "plan",
@@ -44,6 +45,7 @@ _FORMS = {
     "interrupted": r"\d{1,5}",
     "dropped": r"\d{1,7}",
     "drift": r"\d{1,5}\.\d{3}",
+    "shown": r"film|pictures",
     "screen": r"\d{1,5}x\d{1,5}",
     "consent": r".{1,80} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d",
 }

@@ -10,11 +10,12 @@ from string import Template
 from motionbook.files import write_whole
 from motionbook.perception.study import vendor
 from motionbook.perception.study.design import plan_hash
+from motionbook.perception.study.pictures import read_pictures
 from motionbook.perception.study.records import COLUMNS
 from motionbook.perception.study.vendor import ASSETS
 
 LANGUAGES = ("en", "es", "eu")
-SCRIPTS = ("log.js", "send.js", "table.js", "pages.js", "trial.js", "main.js")
+SCRIPTS = ("log.js", "send.js", "table.js", "pages.js", "films.js", "pictures.js", "trial.js", "main.js")
 RESUME = ("resume", "ask", "block")
 
 
@@ -151,10 +152,11 @@ def _config(settings: PageSettings, size) -> dict:
 
 
 def _film(film: dict, folder: Path, single: bool) -> dict:
+    pictures = film.get("pictures")
     if not single:
-        return {"files": film["files"]}
+        return {"files": film["files"]} | ({"pictures": pictures} if pictures else {})
     coded = {
         form: f"data:video/{form};base64,{base64.b64encode((folder / name).read_bytes()).decode()}"
         for form, name in film["files"].items()
     }
-    return {"files": coded}
+    return {"files": coded} | ({"pictures": read_pictures(folder / pictures)} if pictures else {})

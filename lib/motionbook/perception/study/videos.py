@@ -5,9 +5,7 @@ The files are named by what they were made from, so a second build draws only wh
 
 import hashlib
 import json
-import re
 import shutil
-import subprocess
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +16,8 @@ from motionbook import drawing
 from motionbook.bvh import read_bvh
 from motionbook.files import sha256, write_whole
 from motionbook.parallel import map_jobs
+from motionbook.perception.study.ffmpeg import ffmpeg, film_facts
+from motionbook.perception.study.pictures import make_pictures
 from motionbook.perception.study.stimuli import VIDEO, Stimulus
 from motionbook.resampling import resample
 
@@ -54,11 +54,19 @@ class _Scene(NamedTuple):
     floor: tuple[float, float, float]
 
 
-def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = LOOK, *, jobs: int | None = None) -> dict:
+def make_videos(
+    files: tuple[Stimulus, ...],
+    folder: Path,
+    look: Look = LOOK,
+    *,
+    pictures: bool = False,
+    jobs: int | None = None,
+) -> dict:
     """Films of all stimuli in a folder: by stimulus ``files`` (format -> name), ``size`` and ``seconds``.
 
     Videos given ready are taken as they are. Clips that share a scene share the camera and the floor. Films in the
-    folder that are no longer shown are removed.
+    folder that are no longer shown are removed. With ``pictures`` each film has the name of a file of its single frames
+    there, too (``pictures``), made from its first format.
 
     Raises
     ------
@@ -80,19 +88,22 @@ def make_videos(files: tuple[Stimulus, ...], folder: Path, look: Look = LOOK, *,
     if mixed:
         raise ValueError(f"clips of {mixed[0]} are partly motion, partly videos; they would look different")
     made = {}
-    for part in map_jobs(partial(_scene_films, folder=folder, look=look), scenes.values(), jobs=jobs, describe="films"):
+    for part in map_jobs(
+        partial(_scene_films, folder=folder, look=look, pictures=pictures), scenes.values(), jobs=jobs, describe="films"
+    ):
         made.update(part)
-    wanted = {name for film in made.values() for name in film["files"].values()}
+    wanted = {name for film in made.values() for name in (*film["files"].values(), film.get("pictures"))}
     for path in folder.iterdir():
-        if path.name not in wanted and path.suffix in VIDEO:
+        if path.name not in wanted and path.suffix in (*VIDEO, ".js"):
             path.unlink()
-            path.with_suffix(".json").unlink(missing_ok=True)
+            if path.suffix in VIDEO:
+                path.with_suffix(".json").unlink(missing_ok=True)
     return made
 
 
-def _scene_films(stimuli: list[Stimulus], *, folder: Path, look: Look) -> dict:
+def _scene_films(stimuli: list[Stimulus], *, folder: Path, look: Look, pictures: bool) -> dict:
     if stimuli[0].path.suffix.lower() in VIDEO:
-        films = {stimulus.name: _taken(stimulus.path, folder) for stimulus in stimuli}
+        films = {stimulus.name: _taken(stimulus.path, folder, pictures) for stimulus in stimuli}
         sizes = {tuple(film["size"]): name for name, film in films.items()}
         if len(sizes) > 1:
             shown = "; ".join(f"{name} {width}x{height}" for (width, height), name in sizes.items())
@@ -110,10 +121,12 @@ def _scene_films(stimuli: list[Stimulus], *, folder: Path, look: Look) -> dict:
             _encode(film_frames(clips[i], look, _scene(clips, look)), {f: folder / n for f, n in names.items()}, look)
             write_whole(notes, json.dumps({"seconds": round(len(clips[i]) / look.fps, 6)}))
         films[stimulus.name] = {"files": names, "size": look.size, **json.loads(notes.read_text())}
+        if pictures:
+            films[stimulus.name]["pictures"] = make_pictures(folder / names[look.formats[0]], look.fps)
     return films
 
 
-def _taken(path: Path, folder: Path) -> dict:
+def _taken(path: Path, folder: Path, pictures: bool) -> dict:
     """A video given ready, and its fellow in the other format where one lies beside it."""
     films = {}
     for form in _CODECS:
@@ -122,26 +135,11 @@ def _taken(path: Path, folder: Path) -> dict:
             films[form] = f"{sha256(source)[:20]}.{form}"
             if not (folder / films[form]).is_file():
                 shutil.copyfile(source, folder / films[form])
-    return {"files": films, "size": _size_of(path), "seconds": None}
-
-
-def _size_of(path: Path) -> tuple[int, int]:
-    """(width, height) of a video in pixels."""
-    done = subprocess.run(
-        [_ffmpeg().get_ffmpeg_exe(), "-hide_banner", "-i", str(path)], capture_output=True, check=False
-    )
-    found = re.search(r"Video: .*?, (\d{2,5})x(\d{2,5})", done.stderr.decode(errors="replace"))
-    if not found:
-        raise ValueError(f"{path}: not a video that ffmpeg can read")
-    return int(found[1]), int(found[2])
-
-
-def _ffmpeg():
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise RuntimeError('films need imageio-ffmpeg: pip install "motionbook[book]"') from None
-    return imageio_ffmpeg
+    if not films:
+        raise ValueError(f"{path}: films end in .webm or .mp4, in small letters; rename it")
+    size, fps = film_facts(path)
+    made = {"files": films, "size": size, "seconds": None}
+    return made | {"pictures": make_pictures(folder / next(iter(films.values())), fps)} if pictures else made
 
 
 def _read(path: Path, look: Look):
@@ -171,7 +169,7 @@ def film_frames(clip, look: Look = LOOK, scene: _Scene | None = None):
 
 def _encode(frames, targets: dict[str, Path], look: Look) -> None:
     """All formats at once, so that no more than one frame is kept; the files appear when they are whole."""
-    imageio_ffmpeg = _ffmpeg()
+    imageio_ffmpeg = ffmpeg()
     parts = {form: path.with_name(f".part-{path.name}") for form, path in targets.items()}
     writers = []
     for form, path in parts.items():

@@ -137,7 +137,7 @@
       on_start: () => showProgress(log.state.rows.length, all),
       begin() {
         log.append({ type: "begin", place });
-        if (next) study.preload(next.videos, films, "videos/");
+        if (next) study.preload(next.videos.map((name) => films[name]), "videos/");
       },
       keep(result) {
         if (rated(trial)) {

@@ -1,39 +1,9 @@
-/* Two films side by side (one above the other on a phone) and five answers, as a jsPsych plugin. */
+/* Two films (films.js) side by side, one above the other on a phone, and five answers, as a jsPsych plugin. */
 (function (study) {
   "use strict";
 
   const { element, text } = study;
   const { ParameterType } = jsPsychModule;
-  const PATIENCE = 20000;
-
-  const sources = (film, base) =>
-    Object.entries(film.files).map(([form, name]) => element("source", { src: name.startsWith("data:") ? name : base + name, type: `video/${form}` }));
-
-  function makeVideo(film, base, size) {
-    const made = element("video", { muted: true, playsinline: true, preload: "auto", disablepictureinpicture: true, disableremoteplayback: true, tabindex: -1 }, ...sources(film, base));
-    made.muted = true; // the attribute alone does not mute a film made by script
-    if (size) [made.width, made.height] = size;
-    made.addEventListener("contextmenu", (event) => event.preventDefault());
-    return made;
-  }
-
-  /* Films of the next trial, loaded while this one is watched. */
-  const ahead = new Map();
-  study.preload = function (names, films, base) {
-    ahead.clear();
-    for (const name of names) ahead.set(name, makeVideo(films[name], base));
-  };
-
-  const ready = (video) =>
-    new Promise((done, failed) => {
-      const limit = setTimeout(() => failed(new Error("too slow")), PATIENCE);
-      const settle = (result) => () => (clearTimeout(limit), result());
-      if (video.readyState >= 4) return settle(done)();
-      video.addEventListener("canplaythrough", settle(done), { once: true });
-      video.addEventListener("error", settle(() => failed(new Error("not playable"))), { once: true });
-      video.lastElementChild?.addEventListener("error", settle(() => failed(new Error("not found"))), { once: true });
-      video.load();
-    });
 
   class TwoFilms {
     static info = {
@@ -68,15 +38,17 @@
     trial(display, trial) {
       const seen = { replays: 0, hidden: 0, dropped: 0, drift: 0, watched: 0 };
       const asked = trial.proposed === null;
-      let [open, watched, started] = [true, false, performance.now()];
-      const videos = trial.films.map((film) => makeVideo(film, trial.base, trial.size));
+      let [open, watched, begun, started] = [true, false, false, performance.now()];
+      const parts = [trial.films, trial.base, trial.size];
+      let show = null;
+      let round = 0;
       const group = study.choices("answer", trial.question, trial.options.map(([value, label], i) => [value, label, String(i + 1)]), true);
       group.querySelector("legend").className = "hidden";
       const inputs = [...group.querySelectorAll("input")];
       const status = element("p", { class: "status", role: "status" }, text("loading"));
       const confirm = study.button(asked ? text("confirm") : text("next"), () => submit(), text("enter_key"));
       const again = element("button", { type: "button", class: "plain", onclick: () => replay() }, text("replay"), element("kbd", {}, "R"));
-      const figures = videos.map((video, i) => element("figure", {}, element("figcaption", {}, trial.captions[i]), video));
+      const figures = trial.captions.map((caption) => element("figure", {}, element("figcaption", {}, caption)));
       display.replaceChildren(
         element(
           "section",
@@ -100,49 +72,84 @@
       if (!asked) inputs[trial.proposed - 1].checked = true;
       allow(false);
 
-      function progress() {
-        if (!open) return;
-        const [a, b] = videos;
-        seen.drift = Math.max(seen.drift, a.ended || b.ended ? 0 : Math.abs(a.currentTime - b.currentTime));
-        const share = Math.min(...videos.map((v) => (v.ended ? 1 : v.currentTime / (v.duration || Infinity))));
+      const put = (made) => {
+        if (show) {
+          seen.dropped += show.dropped();
+          show.onended = show.onbroken = null;
+          show.stop();
+        }
+        round += 1;
+        show = made;
+        [show.onended, show.onbroken] = [() => progress(), () => broken()];
+        for (const [i, screen] of show.screens.entries()) {
+          if (screen.matches("canvas")) screen.setAttribute("aria-label", trial.captions[i]);
+          figures[i].replaceChildren(figures[i].firstChild, screen);
+        }
+      };
+
+      function progress(mine = round) {
+        if (!open || mine !== round) return;
+        const { drift, share, over } = show.state();
+        seen.drift = Math.max(seen.drift, drift);
         seen.watched = Math.max(seen.watched, share);
         if (!watched && share >= Math.min(trial.least, 0.999)) {
           watched = true;
           status.textContent = asked ? text("choose_now") : "";
           allow(true);
         } else if (watched) allow(true);
-        if (!videos.every((v) => v.ended)) requestAnimationFrame(progress);
+        if (!over) requestAnimationFrame(() => progress(mine));
       }
 
       const play = async () => {
-        for (const video of videos) video.currentTime = 0;
+        const playing = show;
         try {
-          await Promise.all(videos.map((video) => video.play()));
-        } catch {
+          await show.play();
+        } catch (error) {
+          if (show !== playing) return;
+          if (show.shown === "pictures" || error.name === "NotSupportedError") return broken();
           // some browsers want a touch before a film may play
           status.replaceChildren(study.button(text("play"), play));
           return;
         }
+        if (show !== playing) return;
         status.textContent = watched ? text("choose_now") : text("watch_first");
-        requestAnimationFrame(progress);
+        requestAnimationFrame(() => progress());
       };
-      for (const video of videos) video.addEventListener("ended", progress);
 
-      const load = () =>
-        Promise.all(videos.map(ready)).then(
-          () => {
-            trial.begin();
-            started = performance.now();
-            return play();
-          },
-          () => status.replaceChildren(text("video_failed"), " ", study.button(text("try_again"), () => {
-            status.textContent = text("loading");
-            load();
-          })),
-        );
+      async function load() {
+        const loading = show;
+        try {
+          await show.load();
+        } catch {
+          return show === loading && broken();
+        }
+        if (!open || show !== loading) return;
+        if (show.shown === "pictures") study.giveUpFilms();
+        if (!begun) {
+          trial.begin();
+          [begun, started] = [true, performance.now()];
+        }
+        return play();
+      }
+
+      /* The pictures where the films fail; where those fail as well, it is the connection. */
+      function broken() {
+        if (!open) return;
+        const next = study.nextShow(show, ...parts);
+        if (next) {
+          put(next);
+          return void load();
+        }
+        const retry = study.button(text("try_again"), () => {
+          status.textContent = text("loading");
+          put(study.openShow(...parts));
+          load();
+        });
+        status.replaceChildren(text("video_failed"), " ", retry);
+      }
 
       const replay = () => {
-        if (!open || again.disabled || videos.some((v) => !v.ended && !v.paused)) return;
+        if (!open || again.disabled || show.moving()) return;
         seen.replays += 1;
         play();
       };
@@ -156,16 +163,12 @@
         const value = group.value();
         if (!open || !watched || value === null) return;
         open = false;
-        for (const video of videos) seen.dropped += video.getVideoPlaybackQuality?.().droppedVideoFrames ?? 0;
+        seen.dropped += show.dropped();
         document.removeEventListener("keydown", pressed);
         document.removeEventListener("visibilitychange", looked);
-        const result = { ...seen, value, seconds: (performance.now() - started) / 1000 };
+        const result = { ...seen, value, shown: show.shown, seconds: (performance.now() - started) / 1000 };
         trial.keep(result);
-        for (const video of videos) {
-          video.pause();
-          video.replaceChildren();
-          video.load();
-        }
+        show.stop();
         this.jsPsych.finishTrial({ value });
       };
       const pressed = (event) => {
@@ -184,6 +187,7 @@
       document.addEventListener("keydown", pressed);
       document.addEventListener("visibilitychange", looked);
       group.addEventListener("change", () => (confirm.disabled = !watched));
+      put(study.openShow(...parts));
       load();
     }
   }
