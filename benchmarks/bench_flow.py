@@ -3,13 +3,14 @@
     python benchmarks/bench_flow.py DATASET [--group idle] [--lengths 45] [--folds 5] [--delta STEPS] [--models FOLDER]
         [--distribution] [--figures FOLDER]
 
-DATASET is a folder as chapter 2 leaves it (dataset.json). Prints a row per transition length over the test windows of
-all folds: diversity of 16 samples in % of SLERP's L2P, the best sample and the samples' mean against the deterministic
-systems, how often the truth lies in the samples' range (nominal 88.2 %), the energy score, and the training time.
-Training people, test people and the people that the temperature is chosen on are never the same.
+DATASET is a folder as chapter 2 leaves it (dataset.json). Prints a row per transition length and temperature over the
+test windows of all folds: diversity of 16 samples in % of SLERP's L2P, the best sample and the samples' mean against
+the deterministic systems, how often the truth lies in the samples' range (nominal 88.2 %), the energy score, and the
+training time. Training people, test people and the people that temperatures are chosen on are never the same.
 """
 
 import argparse
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,6 +18,8 @@ import numpy as np
 
 from motionbook.inbetweening import evaluation
 from motionbook.inbetweening.baselines import slerp, slerp_q, zero_velocity
+from motionbook.inbetweening.chapter_systems import tuned
+from motionbook.inbetweening.delta_training import delta_learner
 from motionbook.inbetweening.distribution import Motions, distribution_table, window_motions
 from motionbook.inbetweening.flow import FlowConfig
 from motionbook.inbetweening.flow_training import flow_learner
@@ -33,43 +36,48 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="+", default=[45])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=FlowConfig().steps)
-    parser.add_argument("--calibrate", default="energy", help="energy or coverage")
-    parser.add_argument("--delta", type=int, default=0, help="steps of the delta transformer; 0 leaves it out")
+    parser.add_argument("--tuned", nargs="+", default=["energy", "best"], help="temperatures: energy, coverage, best")
+    parser.add_argument("--delta", type=int, default=2000, help="steps of the delta transformer drawn around")
     parser.add_argument("--models", type=Path, help="keep fitted models here")
     parser.add_argument("--distribution", action="store_true")
     parser.add_argument("--figures", type=Path)
     options = parser.parse_args()
     found = read_recordings(options.dataset, groups=[options.group])
-    config = FlowConfig(steps=options.steps, calibrate=options.calibrate)
-    learners = {"Kriging": kriging_learner(), "FLOW": flow_learner(config, folder=options.models)}
-    if options.delta:
-        from motionbook.inbetweening.delta_training import delta_learner
+    config = FlowConfig(steps=options.steps)
+    with tempfile.TemporaryDirectory() as made:
+        run(found, config, options, options.models or Path(made))
 
-        learners["DELTA"] = delta_learner(steps=options.delta, folder=options.models)
+
+def run(found, config: FlowConfig, options, models: Path) -> None:
+    """Fit in every fold, print scores at every temperature."""
+    delta = delta_learner(steps=options.delta, folder=models)
+    learners = {"Kriging": kriging_learner(), "DELTA": delta, "FLOW": flow_learner(config, centre=delta, folder=models)}
     start = time.process_time()
     folds = evaluation.fold_windows(found.recordings, options.group, found.folds[: options.folds], learners)
     print(f"{found.about['label']}, {options.group}, {len(folds)} folds")
     print(f"prepared in {time.process_time() - start:.0f} s of the processor")
     for fold in folds:
         start = time.process_time()
-        models = {t: fold.learned["FLOW"].of_length(t) for t in options.lengths}
-        chosen = ", ".join(f"{t}: {m.temperature:g}" for t, m in models.items())
-        print(
-            f"fold {fold.number}: fitted in {time.process_time() - start:.0f} s; temperature by length {chosen}",
-            flush=True,
+        flows = {t: fold.learned["FLOW"].of_length(t) for t in options.lengths}
+        chosen = "; ".join(
+            f"{t}: " + ", ".join(f"{k} {x:g}" for k, x in m.temperatures.items()) for t, m in flows.items()
         )
-    scores = sample_scores(folds, "FLOW", options.lengths)
+        print(f"fold {fold.number}: fitted in {time.process_time() - start:.0f} s; temperatures {chosen}", flush=True)
     others = [name for name in learners if name != "FLOW"]
-    for against in others:
-        print(f"\nagainst {against}")
-        print(sample_table(scores, against).round(1).T.to_string())
-    columns = ["SLERP", *others, "mean", "best", "diversity", "coverage"]
-    people = scores.groupby(["length", "subject"])[columns].mean()
-    print("\nby person\n" + people.round(3).to_string(), flush=True)
+    for tuning in options.tuned:
+        scores = sample_scores(tuned(folds, tuning), "FLOW", options.lengths)
+        for against in others:
+            print(f"\ntemperature for {tuning}, against {against}")
+            print(sample_table(scores, against).round(1).T.to_string())
+        columns = ["SLERP", *others, "mean", "best", "diversity", "coverage"]
+        people = scores.groupby(["length", "subject"])[columns].mean()
+        print("\nby person\n" + people.round(3).to_string(), flush=True)
     if options.distribution:
         for length in options.lengths:
             print(f"\nmotions of {length} frames with two frames on either side, halves of people")
-            print(distributions(folds, length).round(2).to_string(), flush=True)
+            for tuning in options.tuned:
+                print(f"FLOW tuned for {tuning}")
+                print(distributions(tuned(folds, tuning), length).round(2).to_string(), flush=True)
     if options.figures:
         draw(folds, scores, options.lengths[-1], options.figures)
 
@@ -103,7 +111,7 @@ def draw(folds, scores, length: int, folder: Path) -> None:
     use_theme()
     folder.mkdir(parents=True, exist_ok=True)
     fold = folds[0]
-    systems = {"Kriging": fold.learned["Kriging"], **{k: v for k, v in fold.learned.items() if k == "DELTA"}}
+    systems = {name: fold.learned[name] for name in ("Kriging", "DELTA")}
     fan_figure(fold.windows, length, fold.learned["FLOW"], systems).savefig(folder / "flow_fan.png")
     calibration_figure(scores).savefig(folder / "flow_calibration.png")
 

@@ -11,16 +11,33 @@ from motionbook.inbetweening import residual as res
 from motionbook.inbetweening.baselines import LocalPose
 from motionbook.inbetweening.evaluation import fold_windows, world
 from motionbook.inbetweening.recordings import Recording
-from motionbook.inbetweening.sample_scores import nominal_coverage, sample_scores, sample_table, score_samples
+from motionbook.inbetweening.sample_scores import (
+    nominal_coverage,
+    sample_scores,
+    sample_table,
+    score_samples,
+    window_sample_scores,
+)
 from motionbook.inbetweening.windows import make_windows
 
 torch = pytest.importorskip("torch")
 
-from motionbook.inbetweening.flow import Flow, FlowConfig, VelocityNetwork, gaussian_velocity, integrate  # noqa: E402
+from motionbook.inbetweening.delta_training import delta_learner  # noqa: E402
+from motionbook.inbetweening.flow import (  # noqa: E402
+    TUNINGS,
+    Flow,
+    FlowConfig,
+    VelocityNetwork,
+    centre_of,
+    gaussian_velocity,
+    integrate,
+)
 from motionbook.inbetweening.flow_training import (  # noqa: E402
+    choose_temperatures,
     examples,
     flow_learner,
     load,
+    mirror_images,
     save,
     train_network,
     whitening,
@@ -111,18 +128,45 @@ def test_whitened_numbers_have_unit_variance_and_give_the_residual_back():
     assert (np.diff(powers) < 0).all()
 
 
-def test_mirrored_examples_are_those_of_mirrored_windows(windows):
-    """Left and right exchanged and z turned round, in the windows themselves."""
-    from motionbook.inbetweening.kriging import mirror_joints
+def test_mirrored_examples_are_mirror_images(flow, windows):
+    """Turns about x and y and places along z change sign, left and right change places; kriging is its own mirror."""
+    from motionbook.inbetweening.kriging import mirror_order
 
-    mirrored = replace(
-        windows,
-        root_positions=windows.root_positions * [1.0, 1.0, -1.0],
-        rotations=windows.rotations[:, :, mirror_joints()] * [1.0, -1.0, -1.0, 1.0],
-    )
-    both, other = examples(windows, TRANSITION, 6, mirrored=True), examples(mirrored, TRANSITION, 6)
-    assert np.allclose(both.known[len(windows) :], other.known, atol=1e-9)
-    assert np.allclose(both.waves[len(windows) :], other.waves, atol=1e-9)
+    signs, order, n = np.array([-1.0, -1.0, 1.0] * 22 + [1.0, 1.0, -1.0]), mirror_order(), len(windows)
+    both = examples(windows, TRANSITION, 6, flow.centre, mirrored=True)
+    assert np.allclose(both.known[n:], both.known[:n, :, order] * signs, atol=1e-9)
+    assert np.allclose(both.waves[n:], both.waves[:n, order] * signs[:, None], atol=1e-9)
+    again = mirror_images(mirror_images(windows))
+    assert rot.angle_between(again.rotations, windows.rotations).max() < 1e-7
+    assert np.array_equal(again.root_positions, windows.root_positions)
+
+
+def test_examples_are_what_the_centre_leaves_over(flow, windows):
+    left = res.residual(windows, TRANSITION) - centre_of(flow.centre, windows, TRANSITION)
+    found = examples(windows, TRANSITION, TRANSITION, flow.centre).waves @ res.time_waves(TRANSITION, TRANSITION).T
+    assert np.allclose(np.swapaxes(found, 1, 2), left, atol=1e-9) and np.abs(left).max() > 1e-3
+
+
+def test_samples_are_drawn_around_the_centre_at_the_temperature_asked_for(windows):
+    """Twice the temperature, twice as far; a network that has learned nothing has the centre for its mean."""
+    recordings = people(3, 80)
+    delta = delta_learner(steps=3)
+    flow = flow_learner(replace(SMALL, steps=0), centre=delta)(recordings[:2], recordings[2:], seed=0)
+    middle = delta(recordings[:2], recordings[2:], seed=0).residual(windows, TRANSITION)[:, 1:-1]
+    model = flow.of_length(TRANSITION)._replace(temperatures={"energy": 1.0, "coverage": 0.5, "best": 0.25})
+    flow = Flow(lambda t: model, flow.centre, SMALL)
+    away = {name: flow.answering(tuned=name).residuals(windows, TRANSITION, 400, 0) - middle for name in TUNINGS}
+    assert np.allclose(away["energy"], 2 * away["coverage"], atol=1e-9)
+    assert np.allclose(away["energy"], 4 * away["best"], atol=1e-9)
+    assert np.abs(away["energy"].mean(axis=0)).max() < 0.3 * away["energy"].std(axis=0).max()
+
+
+def test_a_flow_around_another_centre_is_fitted_anew(windows, tmp_path):
+    pytest.importorskip("safetensors")
+    recordings, config = people(2, 70), replace(SMALL, steps=2)
+    for steps in (0, 2, 2):
+        flow_learner(config, centre=delta_learner(steps=steps), folder=tmp_path)(recordings, seed=0)(windows, 5)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_samples_differ_and_the_same_seed_gives_the_same(flow, windows):
@@ -195,7 +239,7 @@ def test_as_a_predictor_it_answers_with_the_mean_or_a_sample(flow, windows):
 def test_a_saved_model_draws_the_same(flow, windows, tmp_path):
     pytest.importorskip("safetensors")
     path = save(tmp_path / "flow.safetensors", {TRANSITION: flow.of_length(TRANSITION)}, SMALL)
-    again = load(path)
+    again = load(path, flow.centre)
     for a, b in zip(flow.sample(windows, TRANSITION, 2), again.sample(windows, TRANSITION, 2), strict=True):
         assert np.array_equal(a, b)
     with pytest.raises(KeyError, match="no model of 30 frames, it holds 15"):
@@ -260,21 +304,29 @@ def test_the_table_of_samples_over_folds():
 
 
 def test_the_temperature_is_found_again(flow, windows):
-    """Truth drawn from the model itself at temperature 0.7: both ways of choosing find about that."""
-    from motionbook.inbetweening.flow_training import choose_temperature
-
+    """Truth drawn from the model itself at temperature 0.7: energy and coverage find about that, the best is lower."""
     model = flow.of_length(TRANSITION)
     many = make_windows([smooth_clip(110, n) for n in range(60, 72)], 30, 10)
-    cooler = Flow(lambda t: model._replace(temperature=0.7), SMALL, answer="sample", seed=9)
+    cooler = model._replace(temperatures=dict.fromkeys(TUNINGS, 0.7))
     gap = slice(10, 10 + TRANSITION)
     root, rotations = many.root_positions.copy(), many.rotations.copy()
-    root[:, gap], rotations[:, gap] = cooler(many, TRANSITION)
+    drawing = Flow(lambda t: cooler, flow.centre, SMALL, answer="sample", seed=9)
+    root[:, gap], rotations[:, gap] = drawing(many, TRANSITION)
     truth = replace(many, root_positions=root, rotations=rotations)
-    for calibrate in ("energy", "coverage"):
-        config = replace(SMALL, calibrate=calibrate)
-        assert choose_temperature(model, truth, np.ones((22, 3)), config) == pytest.approx(0.7, abs=0.1)
-    with pytest.raises(ValueError, match='calibrate: expected "energy" or "coverage"'):
-        FlowConfig(calibrate="luck")
+    found = choose_temperatures(model, flow.centre, truth, TRANSITION, np.ones((22, 3)), SMALL)
+    assert set(found) == set(TUNINGS)
+    assert found["energy"] == pytest.approx(0.7, abs=0.1) and found["coverage"] == pytest.approx(0.7, abs=0.1)
+    scores = {t: best_of(model, flow.centre, truth, t) for t in (0.2, found["best"], 0.7, 1.0)}
+    assert found["best"] < 0.7 and min(scores, key=scores.get) == found["best"]
+    with pytest.raises(ValueError, match="tuned: expected one of energy, coverage, best, got 'luck'"):
+        flow.answering(tuned="luck")
+
+
+def best_of(model, centre, windows, temperature: float) -> float:
+    """Mean L2P of the nearest of 16 samples, by the kinematics that ``choose_temperatures`` does without."""
+    at = model._replace(temperatures=dict.fromkeys(TUNINGS, temperature))
+    flow = Flow(lambda t: at, centre, SMALL)
+    return window_sample_scores(windows, np.ones((22, 3)), TRANSITION, flow, 16).best.mean()
 
 
 def test_the_figures_show_every_sample_and_every_person(flow, windows):

@@ -83,13 +83,15 @@ def choose_systems(
     config, steps = network_config(sizes, device)
     offset = sizes["window_offset"]
     place = Path(folder) / f"two_stage_{_mark(config, steps, recordings)}"
+    delta = delta_learner(steps=sizes["delta_steps"], device=device, folder=Path(folder) / "delta")
+    flow = FlowConfig(steps=sizes["flow_steps"], offset=offset)
     learners = {
         "NN": two_stage_learner(config, steps, place, device),
         "Ridge": ridge_learner(offset=offset),
         "Perceptron": perceptron_learner(sizes["perceptron_steps"], offset),
         "Kriging": kriging_learner(),
-        "DELTA": delta_learner(steps=sizes["delta_steps"], device=device, folder=Path(folder) / "delta"),
-        "FLOW": flow_learner(FlowConfig(steps=sizes["flow_steps"], offset=offset), folder=Path(folder) / "flow"),
+        "DELTA": delta,
+        "FLOW": flow_learner(flow, centre=delta, folder=Path(folder) / "flow"),
     }
     network = label(config, steps).removeprefix("Neural Network (").removesuffix(")")
     training = f"{sizes['delta_steps']:,} steps" if sizes["delta_steps"] else "no step"
@@ -103,7 +105,7 @@ def choose_systems(
         "Perceptron": f"the ridge and a perceptron that sees the whole body, {sizes['perceptron_steps']} steps",
         "Kriging": "SLERP and the best linear guess across the gap, each number of the pose on its own; no network",
         "DELTA": f"SLERP, kriging across the gap, and a transformer over the joints that corrects it, {training}",
-        "FLOW": "draws motions around kriging's by flow matching; in tables of errors the mean of 16 samples, in clips "
+        "FLOW": "draws motions around DELTA's by flow matching; in tables of errors the mean of 16 samples, in clips "
         f"one; {sizes['flow_steps']:,} steps a length",
     }
     trained = (
@@ -178,6 +180,11 @@ def worst_windows(folds: Sequence[FoldWindows], fixed: Mapping, length: int, nam
     table = pd.concat(parts).sort_values("l2p", ascending=False, kind="stable")
     table = pd.concat([table[table.system == name].head(worst) for name in names], ignore_index=True)
     return table.drop(columns=["rank", "share"])
+
+
+def tuned(folds: Sequence[FoldWindows], tuning: str, name: str = "FLOW") -> list[FoldWindows]:
+    """Folds whose probabilistic system draws at another of its temperatures, see ``flow.TUNINGS``."""
+    return [fold._replace(learned={**fold.learned, name: fold.learned[name].answering(tuned=tuning)}) for fold in folds]
 
 
 def generating(predictor: Predictor) -> Predictor:

@@ -1,8 +1,8 @@
 """Many motions through the same keys: conditional flow matching on what a deterministic model leaves over.
 
-Between two poses lies more than one motion. A regression answers with their mean; this model draws from them. What the
-linear guess of ``kriging`` misses is written in half sines over the gap, which vanish at both keys, divided by how much
-it can be expected to miss, and turned into uncorrelated numbers of unit variance (principal components, whitened).
+Between two poses lies more than one motion. A regression answers with their mean; this model draws from them. What a
+``delta`` model misses is written in half sines over the gap, which vanish at both keys, divided by how much it can be
+expected to miss, and turned into uncorrelated numbers of unit variance (principal components, whitened).
 Over the first of these numbers, z, a flow is learned (Lipman et al. 2023, Liu et al. 2023, Tong et al. 2024): on the
 straight path
 
@@ -20,8 +20,9 @@ nor heading. The noise of a window depends on the seed, the length and the windo
 windows beside it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -31,11 +32,15 @@ from torch import nn
 from motionbook.inbetweening import kriging
 from motionbook.inbetweening import residual as res
 from motionbook.inbetweening.baselines import LocalPose
+from motionbook.inbetweening.delta import DeltaPredictor
 from motionbook.inbetweening.threads import one_thread
 from motionbook.inbetweening.windows import Windows
 
 METHODS = ("euler", "midpoint", "rk4")
+# What a temperature is chosen for, see ``flow_training.choose_temperatures``
+TUNINGS = ("energy", "coverage", "best")
 _CHUNK = 4096  # samples sent through the network together
+_WINDOWS = 512  # windows that the centre is asked for together
 _AHEAD = 20.0  # frames that a step is followed for, which makes it about as large as the way to a target
 _STILL = 1e-3  # no one moves less than a capture trembles
 _TERMS_MEAN = -4.0  # of the logarithms, roughly: a hundredth of a radian
@@ -64,8 +69,6 @@ class FlowConfig:
     ode_steps : int
     method : "euler", "midpoint" or "rk4"
         Of the integration.
-    calibrate : "energy" or "coverage"
-        What the temperature is chosen for, see ``flow_training.choose_temperature``.
     """
 
     waves: int = 20
@@ -81,11 +84,6 @@ class FlowConfig:
     offset: int = 4
     ode_steps: int = 6
     method: str = "midpoint"
-    calibrate: str = "energy"
-
-    def __post_init__(self):
-        if self.calibrate not in ("energy", "coverage"):
-            raise ValueError(f'calibrate: expected "energy" or "coverage", got {self.calibrate!r}')
 
 
 class LengthFlow(NamedTuple):
@@ -93,8 +91,6 @@ class LengthFlow(NamedTuple):
 
     Attributes
     ----------
-    base : (69, 10, transition)
-        The linear guess of ``kriging``, from what is known to the residual over the geodesic.
     scale : (5,)
         Weights of ``scale_terms`` for the logarithm of how much is left over.
     axes : (numbers, 69 * waves)
@@ -102,17 +98,17 @@ class LengthFlow(NamedTuple):
     inputs : (276, seen)
         From motion of scale 1 to the network's whitened inputs.
     network : VelocityNetwork
-    temperature : float
-        What the distance of samples from the linear guess is multiplied by; chosen on the validation people. (Less
-        noise to start from instead does worse: lively samples, which are rare, disappear first.)
+    temperatures : mapping of tuning to number
+        What the distance of samples from the deterministic answer is multiplied by; chosen on the validation people, 1
+        where there are none. (Less noise to start from instead does worse: lively samples, which are rare, disappear
+        first.)
     """
 
-    base: np.ndarray
     scale: np.ndarray
     axes: np.ndarray
     inputs: np.ndarray
     network: "VelocityNetwork"
-    temperature: float = 1.0
+    temperatures: Mapping[str, float] = MappingProxyType(dict.fromkeys(TUNINGS, 1.0))
 
 
 def steps_of(known) -> np.ndarray:
@@ -234,6 +230,8 @@ class Flow:
     ----------
     of_length : function of a transition length
         Gives its ``LengthFlow``; called whenever one is needed.
+    centre : DeltaPredictor
+        The deterministic model that samples are drawn around; without networks it is kriging.
     config : FlowConfig
     seed : int
         Of the samples that a call as predictor draws.
@@ -241,12 +239,28 @@ class Flow:
         What a call as predictor returns.
     count : int
         Samples in the mean.
+    tuned : "energy", "coverage" or "best"
+        Which of the temperatures samples are drawn at: that which describes people best; that at which the truth lies
+        between samples as often as it should; or that at which the best of 16 samples comes closest.
     """
 
-    def __init__(self, of_length: Callable, config: FlowConfig, *, seed=0, answer: str = "mean", count: int = 16):
+    def __init__(
+        self,
+        of_length: Callable[[int], LengthFlow],
+        centre: DeltaPredictor,
+        config: FlowConfig,
+        *,
+        seed: int = 0,
+        answer: str = "mean",
+        count: int = 16,
+        tuned: str = "energy",
+    ):
         if answer not in ("mean", "sample"):
             raise ValueError(f'answer: expected "mean" or "sample", got {answer!r}')
-        self.of_length, self.config, self.seed, self.answer, self.count = of_length, config, seed, answer, count
+        if tuned not in TUNINGS:
+            raise ValueError(f"tuned: expected one of {', '.join(TUNINGS)}, got {tuned!r}")
+        self.of_length, self.centre, self.config = of_length, centre, config
+        self.seed, self.answer, self.count, self.tuned = seed, answer, count, tuned
 
     def __call__(self, windows: Windows, transition: int) -> LocalPose:
         """The frames in between; the mean is taken in the residual, so that it meets the keys and keeps the bones."""
@@ -268,10 +282,19 @@ class Flow:
         made = [res.apply_residual(windows, transition, each) for each in drawn]
         return LocalPose(*(np.stack(parts) for parts in zip(*made, strict=True)))
 
-    def answering(self, answer: str, seed: int | None = None, count: int | None = None) -> "Flow":
-        """The same model with another answer, seed or number of samples in the mean."""
-        seed, count = self.seed if seed is None else seed, self.count if count is None else count
-        return Flow(self.of_length, self.config, seed=seed, answer=answer, count=count)
+    def answering(
+        self, answer: str | None = None, seed: int | None = None, count: int | None = None, tuned: str | None = None
+    ) -> "Flow":
+        """The same model with another answer, seed, number of samples in the mean, or temperature."""
+        return Flow(
+            self.of_length,
+            self.centre,
+            self.config,
+            seed=self.seed if seed is None else seed,
+            answer=answer or self.answer,
+            count=self.count if count is None else count,
+            tuned=tuned or self.tuned,
+        )
 
     def residuals(self, windows: Windows, transition: int, count: int, seed: int) -> np.ndarray:
         """Samples of the residual over the geodesic, (count, windows, transition, 69)."""
@@ -279,11 +302,18 @@ class Flow:
             raise ValueError(f"count: expected at least one sample, got {count}")
         model = self.of_length(transition)
         noise = noise_of(windows, transition, count, seed, len(model.axes))
-        return residuals_of(model, kriging.known_offsets(windows, transition), noise, self.config)
+        away = deviations_of(model, kriging.known_offsets(windows, transition), noise, transition, self.config)
+        return centre_of(self.centre, windows, transition) + model.temperatures[self.tuned] * away
 
 
-def residuals_of(model: LengthFlow, known, noise, config: FlowConfig) -> np.ndarray:
-    """The residuals (count, windows, transition, 69) that noise (count, windows, numbers) becomes."""
+def centre_of(centre: DeltaPredictor, windows: Windows, transition: int) -> np.ndarray:
+    """The deterministic model's residual over the geodesic, (windows, transition, 69)."""
+    starts = range(0, max(len(windows), 1), _WINDOWS)
+    return np.concatenate([centre.residual(windows[n : n + _WINDOWS], transition)[:, 1:-1] for n in starts])
+
+
+def deviations_of(model: LengthFlow, known, noise, transition: int, config: FlowConfig) -> np.ndarray:
+    """How far from the centre noise (count, windows, numbers) leads at temperature 1, (count, windows, frames, 69)."""
     numbers = np.array(noise, dtype=np.float64)
     seen, (count, n, _) = model.network.components, numbers.shape
     if n:
@@ -294,9 +324,8 @@ def residuals_of(model: LengthFlow, known, noise, config: FlowConfig) -> np.ndar
             ends = [_flow(model.network, x, k, config) for x, k in parts]
         numbers[..., :seen] = torch.cat(ends).double().numpy().reshape(count, n, seen)
     left = (numbers @ model.axes).reshape(count, n, res.SIZE, -1)
-    left *= model.temperature * np.exp(scale_terms(known) @ model.scale)[:, None, None]
-    waves = res.time_waves(model.base.shape[2], config.waves)
-    return np.einsum("cit,nic->ntc", model.base, known) + np.swapaxes(left @ waves.T, 2, 3)
+    left *= np.exp(scale_terms(known) @ model.scale)[:, None, None]
+    return np.swapaxes(left @ res.time_waves(transition, config.waves).T, 2, 3)
 
 
 def _flow(network: VelocityNetwork, x, known, config: FlowConfig) -> torch.Tensor:

@@ -1,11 +1,12 @@
-"""Fit the flow of ``flow`` to a fold's training people, choose its temperature on the validation people, keep it.
+"""Fit the flow of ``flow`` to a fold's training people, choose its temperatures on the validation people, keep it.
 
 One small network per transition length, trained in about ten seconds on one core when that length is first asked for.
 The state that explains the validation people's residuals best is kept, which may be the start: the normal distribution.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,15 +17,18 @@ import torch
 from motionbook.inbetweening import checkpoints, delta_training, kriging
 from motionbook.inbetweening import residual as res
 from motionbook.inbetweening.baselines import LocalPose
+from motionbook.inbetweening.delta import DeltaPredictor
 from motionbook.inbetweening.flow import (
+    TUNINGS,
     Flow,
     FlowConfig,
     LengthFlow,
     VelocityNetwork,
+    centre_of,
+    deviations_of,
     gaussian_velocity,
     inputs_of,
     noise_of,
-    residuals_of,
     scale_terms,
     spread,
     steps_of,
@@ -39,44 +43,56 @@ from motionbook.skeletons import LAFAN1
 
 CHECK_EVERY = 100
 # 1 is the model's own claim; one person who moves more than it expects is no reason to go beyond
-TEMPERATURES = tuple(n / 20 for n in range(8, 21))
+TEMPERATURES = tuple(n / 20 for n in range(4, 21))
 _SAMPLES = 16  # to choose a temperature with
 _CHECK_OFFSET = 20  # frames between the windows that it is chosen on
-_VERSION = 2  # of training and of the saved form; another number trains anew
-_ARRAYS = ("base", "scale", "axes", "inputs")
+_VERSION = 3  # of training and of the saved form; another number trains anew
+_ARRAYS = ("scale", "axes", "inputs")
 _SMALLEST = 1e-9
-# a left-right mirror changes the signs of turns about x and y, and of places along z
-_MIRROR_SIGNS = np.array([-1.0, -1.0, 1.0] * res.JOINTS + [1.0, 1.0, -1.0])
 
 
 class Examples(NamedTuple):
-    """Known offsets (windows, 10, 69) and the residual in half sines (windows, 69, waves)."""
+    """Known offsets (windows, 10, 69) and what the centre leaves of the residual in half sines (windows, 69, waves)."""
 
     known: np.ndarray
     waves: np.ndarray
 
 
-def examples(windows: Windows, transition: int, waves: int, mirrored: bool = False) -> Examples:
+def examples(windows: Windows, transition: int, waves: int, centre: DeltaPredictor, mirrored: bool = False) -> Examples:
     """What a model is fitted on; with ``mirrored`` the windows' mirror images follow them."""
-    known = kriging.known_offsets(windows, transition)
-    left = np.swapaxes(res.residual(windows, transition), 1, 2) @ res.time_waves(transition, waves)
-    if mirrored:
-        order = kriging.mirror_order()
-        known = np.concatenate([known, known[:, :, order] * _MIRROR_SIGNS])
-        left = np.concatenate([left, left[:, order] * _MIRROR_SIGNS[:, None]])
-    return Examples(known, left)
+    parts = [windows, mirror_images(windows)] if mirrored else [windows]
+    known = [kriging.known_offsets(part, transition) for part in parts]
+    left = [res.residual(part, transition) - centre_of(centre, part, transition) for part in parts]
+    over_time = res.time_waves(transition, waves)
+    return Examples(np.concatenate(known), np.swapaxes(np.concatenate(left), 1, 2) @ over_time)
+
+
+def mirror_images(windows: Windows) -> Windows:
+    """Left and right exchanged and z turned round; the bones stay as they are."""
+    return replace(
+        windows,
+        root_positions=windows.root_positions * [1.0, 1.0, -1.0],
+        rotations=windows.rotations[:, :, kriging.mirror_joints()] * [1.0, -1.0, -1.0, 1.0],
+    )
 
 
 def flow_learner(
-    config: FlowConfig | None = None, *, folder: str | Path | None = None, count: int = _SAMPLES
+    config: FlowConfig | None = None,
+    *,
+    centre: Callable[..., DeltaPredictor] | None = None,
+    folder: str | Path | None = None,
+    count: int = _SAMPLES,
 ) -> Callable[..., Flow]:
     """A learner for ``evaluation``; a transition length is fitted when it is first asked for.
 
     Parameters
     ----------
     config : FlowConfig, optional
+    centre : learner of DeltaPredictor, optional
+        What samples are drawn around, e.g. ``delta_learner(steps=2000, folder=...)``; by default kriging.
     folder : path, optional
-        Where fitted lengths are kept; one of the same configuration, seed and data is loaded instead of trained.
+        Where fitted lengths are kept; one of the same configuration, seed, centre and data is loaded instead of
+        trained.
     count : int
         Samples in the mean that the system answers with as a predictor.
 
@@ -86,87 +102,97 @@ def flow_learner(
         ``learner(train, validation, seed=...)`` gives a ``Flow``: a predictor, and ``sample``.
     """
     config = config or FlowConfig()
+    centre = centre or delta_training.delta_learner(steps=0)
 
     def learner(train: Sequence[Recording], validation: Sequence[Recording] = (), *, seed: int = 0) -> Flow:
-        moments = cache(lambda longest: kriging.gap_moments(train, longest, config.offset))
+        middle = centre(train, validation, seed=seed)
+        version = f"flow {_VERSION} {_digest(middle)}"
         mark = (
             None
             if folder is None
-            else delta_training.fingerprint(config, train, validation, steps=0, seed=seed, version=f"flow {_VERSION}")
+            else delta_training.fingerprint(config, train, validation, steps=0, seed=seed, version=version)
         )
 
         @cache
         def of_length(transition: int) -> LengthFlow:
             path = None if folder is None else Path(folder) / f"flow_{mark[:16]}_{transition:02d}.safetensors"
             if path is not None and path.is_file():
-                return load(path).of_length(transition)
-            longest = max(transition, kriging.LONGEST)
-            base = kriging.gap_map(moments(longest), transition).weights[:, :, 1:-1]
-            model = fit_length(base, train, validation, transition, config, seed)
+                return load(path, middle).of_length(transition)
+            model = fit_length(middle, train, validation, transition, config, seed)
             if path is not None:
                 save(path, {transition: model}, config)
             return model
 
-        return Flow(of_length, config, seed=seed, count=count)
+        return Flow(of_length, middle, config, seed=seed, count=count)
 
     return learner
 
 
+def _digest(predictor: DeltaPredictor) -> str:
+    """Hexadecimal hash of all that a deterministic model's answers depend on."""
+    digest = hashlib.sha256(np.ascontiguousarray(predictor.moments).tobytes())
+    for network in predictor.networks:
+        for value in network.state_dict().values():
+            digest.update(value.cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
 @one_thread()
-def fit_length(base, train, validation, transition: int, config: FlowConfig, seed: int) -> LengthFlow:
-    """The model of one transition length with its temperature, from recordings."""
-    known = examples(res.training_windows(train, transition, config.offset), transition, config.waves, mirrored=True)
-    checked = examples(res.training_windows(validation, transition, config.offset), transition, config.waves)
-    model = fit(base, known, checked, config, seed)
+def fit_length(centre: DeltaPredictor, train, validation, transition: int, config: FlowConfig, seed: int) -> LengthFlow:
+    """The model of one transition length with its temperatures, from recordings."""
+    windows = res.training_windows(train, transition, config.offset)
+    known = examples(windows, transition, config.waves, centre, mirrored=True)
+    checked = res.training_windows(validation, transition, config.offset)
+    checked = examples(checked, transition, config.waves, centre)
+    model = fit(known, checked, config, seed)
     windows = res.training_windows(validation, transition, _CHECK_OFFSET)
     if not len(windows):
         return model
     moments = position_moments(make_windows([r.clip for r in train], *STATISTICS))
     std = position_statistics([moments])[1]
-    return model._replace(temperature=choose_temperature(model, windows, std, config, seed))
+    return model._replace(temperatures=choose_temperatures(model, centre, windows, transition, std, config, seed))
 
 
-def choose_temperature(model: LengthFlow, windows: Windows, std, config: FlowConfig, seed: int = 0) -> float:
-    """The temperature, of ``TEMPERATURES``, at which 16 samples in these windows serve best.
+def choose_temperatures(
+    model: LengthFlow, centre: DeltaPredictor, windows: Windows, transition: int, std, config: FlowConfig, seed: int = 0
+) -> dict[str, float]:
+    """The temperatures, of ``TEMPERATURES``, at which 16 samples in these windows serve best, by ``flow.TUNINGS``.
 
-    With ``config.calibrate`` "energy": that with the least energy score in L2P (``std`` is its scale), the proper score
-    of a distribution. With "coverage": that at which the truth lies between the samples as often as one more sample
-    would, which is higher where the truth holds something that samples never show. See ``sample_scores``.
+    "energy": that with the least energy score in L2P (``std`` is its scale), the proper score of a distribution.
+    "coverage": that at which the truth lies between the samples as often as one more sample would, which is higher
+    where the truth holds something that samples never show. "best": that at which the nearest sample is nearest, which
+    is lower, because samples of a whole body's motion that keep far from the middle are seldom right in everything. See
+    ``sample_scores``.
 
     Notes
     -----
     Joints are taken to move in proportion to the residual, near enough for turns of a few degrees, so that kinematics
     is done once for all temperatures.
     """
-    transition = model.base.shape[2]
-    known = kriging.known_offsets(windows, transition)
     noise = noise_of(windows, transition, _SAMPLES, seed, len(model.axes))
-    gap = slice(CONTEXT, CONTEXT + transition)
+    away = deviations_of(model, kriging.known_offsets(windows, transition), noise, transition, config)
+    guess, gap = centre_of(centre, windows, transition), slice(CONTEXT, CONTEXT + transition)
 
     def places(left):
         return world(windows, res.apply_residual(windows, transition, left)).positions
 
-    guess = np.einsum("cit,nic->ntc", model.base, known)
     middle = places(guess)
     truth = world(windows, LocalPose(windows.root_positions[:, gap], windows.rotations[:, gap])).positions - middle
-    drawn = np.stack(
-        [places(left) - middle for left in residuals_of(model._replace(temperature=1.0), known, noise, config)]
-    )
-    if config.calibrate == "coverage":
-        low, high = drawn.min(axis=0), drawn.max(axis=0)
-        wanted = nominal_coverage(_SAMPLES)
-        badness = [abs(float(((truth >= t * low) & (truth <= t * high)).mean()) - wanted) for t in TEMPERATURES]
-    else:
-        apart = np.mean([_length((drawn[i] - drawn[i - 1]) / std) for i in range(_SAMPLES)])
-        badness = [
-            np.mean([_length((t * each - truth) / std) for each in drawn]) - 0.5 * t * apart for t in TEMPERATURES
-        ]
-    return TEMPERATURES[int(np.argmin(badness))]
+    drawn = np.stack([places(guess + left) - middle for left in away])
+    apart = np.mean([_lengths((drawn[i] - drawn[i - 1]) / std).mean() for i in range(_SAMPLES)])
+    low, high, wanted = drawn.min(axis=0), drawn.max(axis=0), nominal_coverage(_SAMPLES)
+    badness: dict[str, list[float]] = {tuning: [] for tuning in TUNINGS}
+    for t in TEMPERATURES:
+        errors = np.stack([_lengths((t * each - truth) / std) for each in drawn])
+        badness["energy"].append(errors.mean() - 0.5 * t * apart)
+        badness["coverage"].append(abs(((truth >= t * low) & (truth <= t * high)).mean() - wanted))
+        badness["best"].append(errors.min(axis=0).mean())
+    return {tuning: TEMPERATURES[int(np.argmin(values))] for tuning, values in badness.items()}
 
 
-def _length(error) -> float:
-    """Mean length of the error of all joint places together, (windows, frames, joints, 3)."""
-    return float(np.sqrt(np.einsum("wfjc,wfjc->wf", error, error)).mean())
+def _lengths(error) -> np.ndarray:
+    """Length of the error of all joint places together by window, mean over frames, of (windows, frames, joints, 3)."""
+    return np.sqrt(np.einsum("wfjc,wfjc->wf", error, error)).mean(axis=1)
 
 
 def save(path: str | Path, models: Mapping[int, LengthFlow], config: FlowConfig) -> Path:
@@ -176,12 +202,15 @@ def save(path: str | Path, models: Mapping[int, LengthFlow], config: FlowConfig)
         for name in _ARRAYS:
             tensors[f"{transition}.{name}"] = torch.as_tensor(getattr(model, name))
         tensors |= {f"{transition}.network.{name}": value for name, value in model.network.state_dict().items()}
-    about = {str(t): {"temperature": m.temperature, "sizes": m.network.sizes} for t, m in models.items()}
+    about = {str(t): {"temperatures": dict(m.temperatures), "sizes": m.network.sizes} for t, m in models.items()}
     return checkpoints.write(Path(path), tensors, {"version": _VERSION, "config": asdict(config), "lengths": about})
 
 
-def load(path: str | Path) -> Flow:
-    """Read what ``save`` wrote; a length that the file does not hold is a KeyError, another version a ValueError."""
+def load(path: str | Path, centre: DeltaPredictor) -> Flow:
+    """Read what ``save`` wrote, to be drawn around the deterministic model that it was fitted to.
+
+    A length that the file does not hold is a KeyError, another version a ValueError.
+    """
     tensors, notes = checkpoints.read(Path(path))
     if notes.get("version") != _VERSION:
         raise ValueError(f"{path}: expected a flow of version {_VERSION}, got {notes.get('version')}; train anew")
@@ -191,7 +220,7 @@ def load(path: str | Path) -> Flow:
         start = f"{transition}.network."
         network.load_state_dict({k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)})
         arrays = {name: tensors[f"{transition}.{name}"].numpy() for name in _ARRAYS}
-        models[int(transition)] = LengthFlow(**arrays, network=network.eval(), temperature=about["temperature"])
+        models[int(transition)] = LengthFlow(**arrays, network=network.eval(), temperatures=about["temperatures"])
 
     def of_length(transition: int) -> LengthFlow:
         if transition not in models:
@@ -199,22 +228,21 @@ def load(path: str | Path) -> Flow:
             raise KeyError(f"{path}: no model of {transition} frames, it holds {held}; fit it with flow_learner")
         return models[transition]
 
-    return Flow(of_length, FlowConfig(**notes["config"]))
+    return Flow(of_length, centre, FlowConfig(**notes["config"]))
 
 
-def fit(base: np.ndarray, train: Examples, checked: Examples, config: FlowConfig, seed: int) -> LengthFlow:
-    """The model of one transition length, before its temperature is chosen.
+def fit(train: Examples, checked: Examples, config: FlowConfig, seed: int) -> LengthFlow:
+    """The model of one transition length, before its temperatures are chosen.
 
     Parameters
     ----------
-    base : (69, 10, transition)
     train, checked : Examples
         ``checked`` may hold no window: then the last state is kept.
     """
     if not len(train.known):
         raise ValueError("flow: no training clip is long enough for this transition; give longer recordings")
     generator = torch.Generator().manual_seed(seed)
-    left = _left_over(base, train, config)
+    left = train.waves
     terms = scale_terms(train.known)
     sizes = 0.5 * np.log((left**2).mean(axis=(1, 2)) + _SMALLEST)
     scale = np.linalg.lstsq(terms, sizes, rcond=None)[0]
@@ -226,14 +254,14 @@ def fit(base: np.ndarray, train: Examples, checked: Examples, config: FlowConfig
     inputs = along[:, -seen:] / np.sqrt(np.maximum(powers[-seen:], 1e-6))
     components = min(config.components, len(axes))
     network = VelocityNetwork(components, seen + 4, config.width, config.blocks, generator)
-    model = LengthFlow(base, scale, axes, inputs, network)
-    z, told = _numbers(model, train, config, weigh), inputs_of(model, train.known)
+    model = LengthFlow(scale, axes, inputs, network)
+    z, told = _numbers(model, train, weigh), inputs_of(model, train.known)
     powers = ((axes[:components] * weigh) ** 2).sum(axis=1)
     # joints are moved by the first components; the root keeps the others from being forgotten
     weights = torch.from_numpy(np.sqrt(powers / powers.mean()).astype(np.float32))
     test = None
     if len(checked.known):
-        test = _numbers(model, checked, config, weigh), inputs_of(model, checked.known)
+        test = _numbers(model, checked, weigh), inputs_of(model, checked.known)
     train_network(network, z, told, test, weights, config, generator)
     return model
 
@@ -318,19 +346,13 @@ def influence() -> np.ndarray:
     return np.concatenate([np.repeat(reach, 3), np.ones(3)])
 
 
-def _left_over(base, examples: Examples, config: FlowConfig) -> np.ndarray:
-    """The residual in half sines less the linear guess, (windows, 69, waves)."""
-    waves = res.time_waves(base.shape[2], config.waves)
-    return examples.waves - np.einsum("ciw,nic->ncw", base @ waves, examples.known)
-
-
 def _unit(known, left, scale) -> np.ndarray:
     return left.reshape(len(left), -1) / np.exp(scale_terms(known) @ scale)[:, None]
 
 
-def _numbers(model: LengthFlow, examples: Examples, config: FlowConfig, weigh) -> torch.Tensor:
+def _numbers(model: LengthFlow, examples: Examples, weigh) -> torch.Tensor:
     """The whitened numbers that the network learns, (windows, components) float32."""
     axes = model.axes[: model.network.components]
     powers = ((axes * weigh) ** 2).sum(axis=1)
-    left = _unit(examples.known, _left_over(model.base, examples, config), model.scale)
+    left = _unit(examples.known, examples.waves, model.scale)
     return torch.from_numpy(((left * weigh) @ (axes * weigh).T / powers).astype(np.float32))
