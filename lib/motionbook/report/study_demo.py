@@ -75,7 +75,9 @@ def _write(clip, path: Path) -> None:
 def _build(stimuli, page, design, look, **options) -> Demo:
     settings = study.PageSettings(title="Motion study", contact="", minutes=2)
     try:
-        return Demo(study.build_study(stimuli, page, design, look=look, settings=settings, **options), "")
+        # one format will do, and no single frames: whoever reads the chapter need not be able to take part
+        built = study.build_study(stimuli, page, design, look=look, settings=settings, pictures=False, **options)
+        return Demo(built, "")
     except RuntimeError as error:
         # no npm, or no network at the first build: the rest of the chapter does without the page and says so
         return Demo(None, str(error).splitlines()[0])
