@@ -18,6 +18,7 @@ from motionbook.inbetweening.delta import DeltaConfig, DeltaNetwork, DeltaPredic
 from motionbook.inbetweening.delta_training import delta_learner, fingerprint, fit, load, save
 from motionbook.inbetweening.kriging import (
     gap_map,
+    gap_maps,
     gap_moments,
     known_offsets,
     kriging_learner,
@@ -179,7 +180,7 @@ def test_a_number_that_never_moved_in_training_follows_the_geodesic():
         stiff, rotations=np.concatenate([stiff.rotations[:, :4], stiff.rotations[:1].repeat(160, 0)[:, 4:]], 1)
     )
     moments = gap_moments([Recording(stiff, "00", "idle", "a")], 15, 4)
-    assert np.isfinite(gap_map(moments, T).whitening).all()
+    assert np.isfinite(gap_maps(moments, T).whitening).all()
     predictor = DeltaPredictor(SMALL, moments)
     windows = make_windows([swaying(seed=9)], CONTEXT + T + 1, 40)
     left = predictor.residual(windows, T)
@@ -189,7 +190,7 @@ def test_a_number_that_never_moved_in_training_follows_the_geodesic():
 
 def test_longer_than_the_moments_is_refused(predictor, windows):
     with pytest.raises(ValueError, match="1 to 15 frames, got 16"):
-        gap_map(predictor.moments, 16)
+        gap_maps(predictor.moments, 16)
     with pytest.raises(ValueError, match="longer recordings"):
         gap_moments([Recording(swaying(20), "00", "idle", "a")], 15)
 

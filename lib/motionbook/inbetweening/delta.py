@@ -23,7 +23,7 @@ from torch import nn
 from motionbook import rotations as rot
 from motionbook.inbetweening import residual as res
 from motionbook.inbetweening.baselines import LocalPose
-from motionbook.inbetweening.kriging import LONGEST, GapMap, gap_map, known_offsets, motion_scale
+from motionbook.inbetweening.kriging import LONGEST, GapMaps, Moments, gap_maps, known_offsets, motion_scale, shares
 from motionbook.inbetweening.threads import one_thread
 from motionbook.inbetweening.windows import CENTIMETRES, Windows, heading_turn
 
@@ -103,7 +103,7 @@ class DeltaNetwork(nn.Module):
         nn.init.zeros_(self.out.weight)
         nn.init.zeros_(self.out.bias)
 
-    def forward(self, known, scale, pose, whitening, transition: int) -> torch.Tensor:
+    def forward(self, known, scale, pose, share, whitening, transition: int) -> torch.Tensor:
         """Corrections (B, T, 69), in units of scale times deviation.
 
         Parameters
@@ -112,11 +112,14 @@ class DeltaNetwork(nn.Module):
         scale : (B,)
             Of motion, see ``kriging.motion_scale``.
         pose : (B, 23, 6)
-        whitening : (69, 10, 10)
+        share : (B, bins)
+            See ``kriging.shares``.
+        whitening : (bins, 69, 10, 10)
         transition : int
             T.
         """
-        white = torch.einsum("cij,bjc->bci", whitening, known / scale[:, None, None]).clamp(-_LARGEST, _LARGEST)
+        scaled = share[:, :, None, None] * (known / scale[:, None, None])[:, None]  # B, bins, 10, 69
+        white = torch.einsum("kcij,bkjc->bci", whitening, scaled).clamp(-_LARGEST, _LARGEST)
         white = white.unflatten(1, (TOKENS, 3)).flatten(2)  # B, 23, 30
         hidden = self.motion(white) + self.names + self.summary(_summary(known, scale, transition))[:, None]
         shown = self.pose(pose)
@@ -133,17 +136,17 @@ class DeltaPredictor:
     Parameters
     ----------
     config : DeltaConfig
-    moments : (69, frames, frames)
+    moments : Moments
         Of the training people, see ``kriging.gap_moments``.
     networks : sequence of DeltaNetwork
         None leaves kriging alone.
     device : str
     """
 
-    def __init__(self, config: DeltaConfig, moments: np.ndarray, networks=(), device: str = "cpu"):
+    def __init__(self, config: DeltaConfig, moments: Moments, networks=(), device: str = "cpu"):
         self.config, self.moments, self.device = config, moments, torch.device(device)
         self.networks = tuple(n.to(self.device).eval() for n in networks)
-        self._maps = lru_cache(maxsize=None)(lambda transition: gap_map(moments, transition))
+        self._maps = lru_cache(maxsize=None)(lambda transition: gap_maps(moments, transition))
 
     def __call__(self, windows: Windows, transition: int) -> LocalPose:
         """The frames of the gap."""
@@ -152,19 +155,20 @@ class DeltaPredictor:
     def residual(self, windows: Windows, transition: int) -> np.ndarray:
         """The residual over the geodesic from key to key, (windows, transition + 2, 69); zero in the first and last."""
         maps, known = self._maps(transition), known_offsets(windows, transition)
-        left = np.einsum("cit,nic->ntc", maps.weights, known)
+        share = shares(maps, known)
+        left = maps.guess(known, share)
         if self.networks and len(windows):
             scale = motion_scale(known)
-            given = [torch.as_tensor(a, dtype=torch.float32, device=self.device) for a in (known, scale)]
-            pose = torch.as_tensor(pose_tokens(windows), dtype=torch.float32, device=self.device)
-            whitening = torch.as_tensor(maps.whitening, dtype=torch.float32, device=self.device)
+            given = [known, scale, pose_tokens(windows), share, maps.whitening]
+            given = [torch.as_tensor(a, dtype=torch.float32, device=self.device) for a in given]
             with torch.inference_mode(), one_thread():
-                made = [n(*given, pose, whitening, transition).cpu().double().numpy() for n in self.networks]
-            left[:, 1:-1] += np.mean(made, axis=0) * (scale[:, None, None] * maps.deviation.T[1:-1])
+                made = [n(*given, transition).cpu().double().numpy() for n in self.networks]
+            expected = np.einsum("n,nk,kct->ntc", scale, share, maps.deviation)
+            left[:, 1:-1] += np.mean(made, axis=0) * expected[:, 1:-1]
         return left
 
-    def map(self, transition: int) -> GapMap:
-        """Kriging's map of a transition length."""
+    def maps(self, transition: int) -> GapMaps:
+        """Kriging's maps of a transition length."""
         return self._maps(transition)
 
 

@@ -23,7 +23,7 @@ from motionbook.inbetweening import checkpoints
 from motionbook.inbetweening import quaternion_tensors as qt
 from motionbook.inbetweening.baselines import slerp
 from motionbook.inbetweening.delta import JOINTS, TOKENS, DeltaConfig, DeltaNetwork, DeltaPredictor
-from motionbook.inbetweening.kriging import gap_moments, mirror_joints, motion_scale
+from motionbook.inbetweening.kriging import Moments, gap_maps, gap_moments, mirror_joints, motion_scale, shares
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.scoring import position_moments, position_statistics, score_windows
 from motionbook.inbetweening.threads import one_thread
@@ -34,7 +34,7 @@ SHORTEST = 3
 VALIDATIONS = 8  # times that a run stops to validate
 _CLIP_NORM = 1.0
 _LOSS_UNIT = 0.01  # brings the loss to about 1, for the gradient's clipping
-_VERSION = 1  # of training and of the saved form; another number trains anew
+_VERSION = 2  # of training and of the saved form; another number trains anew
 
 
 class Batch(NamedTuple):
@@ -202,11 +202,13 @@ def batch_loss(config: DeltaConfig, network: DeltaNetwork, maps, batch: Batch, s
     transition = batch.root.shape[1] - CONTEXT - 1
     weights, whitening, deviation = maps(transition)
     known = known_of(batch)
-    motion = torch.as_tensor(motion_scale(known.cpu().numpy()), dtype=known.dtype, device=known.device)
-    left = torch.einsum("cit,bic->btc", weights, known)
-    made = network(known, motion, pose_of(batch), whitening, transition)
-    l2p, l2q = gap_errors(batch, *filled(batch, known, left + made * deviation.T * motion[:, None, None]), scale)
-    expected = motion * deviation.square().mean().sqrt()
+    seen = known.cpu().numpy().astype(np.float64)
+    motion, share = (known.new_tensor(a) for a in (motion_scale(seen), shares(maps.moments, seen)))
+    left = torch.einsum("kcit,bkic->btc", weights, share[:, :, None, None] * known[:, None])
+    made = network(known, motion, pose_of(batch), share, whitening, transition)
+    spread = torch.einsum("b,bk,kct->btc", motion, share, deviation)
+    l2p, l2q = gap_errors(batch, *filled(batch, known, left + made * spread), scale)
+    expected = spread.square().mean((1, 2)).sqrt()
     return _LOSS_UNIT * ((l2p + config.rotation_weight * l2q) / expected).mean()
 
 
@@ -261,7 +263,7 @@ def fingerprint(config, train, validation=(), *, steps: int, seed: int, version:
 
 def save(path: str | Path, predictor: DeltaPredictor) -> Path:
     """Write a fitted model, whole or not at all."""
-    tensors = {"moments": torch.as_tensor(predictor.moments)}
+    tensors = {name: torch.as_tensor(np.asarray(value)) for name, value in predictor.moments._asdict().items()}
     for member, network in enumerate(predictor.networks):
         tensors |= {f"member{member}.{name}": value for name, value in network.state_dict().items()}
     notes = {"version": _VERSION, "config": asdict(predictor.config), "members": len(predictor.networks)}
@@ -280,19 +282,20 @@ def load(path: str | Path, device: str = "cpu") -> DeltaPredictor:
         start = f"member{member}."
         networks.append(DeltaNetwork(config))
         networks[-1].load_state_dict({k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)})
-    return DeltaPredictor(config, tensors["moments"].numpy(), networks, device)
+    moments = Moments(tensors["tables"].numpy(), tensors["centres"].numpy(), float(tensors["width"]))
+    return DeltaPredictor(config, moments, networks, device)
 
 
 class _Maps:
     """Kriging's maps between the keys as tensors, by transition length."""
 
     def __init__(self, moments, device):
-        self._maps, self._device, self._made = DeltaPredictor(DeltaConfig(), moments).map, device, {}
+        self.moments, self._device, self._made = moments, device, {}
 
     def __call__(self, transition: int):
         if transition not in self._made:
-            weights, whitening, deviation = self._maps(transition)
-            parts = (weights[:, :, 1:-1], whitening, deviation[:, 1:-1])
+            weights, whitening, deviation, *_ = gap_maps(self.moments, transition)
+            parts = (weights[..., 1:-1], whitening, deviation[..., 1:-1])
             self._made[transition] = [torch.as_tensor(a, dtype=torch.float32, device=self._device) for a in parts]
         return self._made[transition]
 

@@ -130,7 +130,9 @@ def flow_learner(
 
 def _digest(predictor: DeltaPredictor) -> str:
     """Hexadecimal hash of all that a deterministic model's answers depend on."""
-    digest = hashlib.sha256(np.ascontiguousarray(predictor.moments).tobytes())
+    digest = hashlib.sha256()
+    for value in predictor.moments:
+        digest.update(np.ascontiguousarray(value).tobytes())
     for network in predictor.networks:
         for value in network.state_dict().values():
             digest.update(value.cpu().numpy().tobytes())
