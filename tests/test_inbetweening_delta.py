@@ -17,6 +17,7 @@ from motionbook.inbetweening.baselines import slerp
 from motionbook.inbetweening.delta import DeltaConfig, DeltaNetwork, DeltaPredictor, pose_tokens
 from motionbook.inbetweening.delta_training import delta_learner, fingerprint, fit, load, save
 from motionbook.inbetweening.kriging import (
+    Moments,
     gap_map,
     gap_maps,
     gap_moments,
@@ -24,6 +25,8 @@ from motionbook.inbetweening.kriging import (
     kriging_learner,
     mirror_order,
     motion_scale,
+    roughness,
+    shares,
 )
 from motionbook.inbetweening.recordings import Recording
 from motionbook.inbetweening.scoring import position_moments, position_statistics, score_windows
@@ -172,6 +175,68 @@ def test_kriging_beats_interpolation_on_other_people_and_the_mirror_is_its_own_i
     order = np.array(mirror_order())
     np.testing.assert_array_equal(order[order], np.arange(res.SIZE))
     assert (order != np.arange(res.SIZE)).sum() == 3 * 16
+
+
+def trembling(clip: Clip, seed: int, size: float = 0.02) -> Clip:
+    """The same motion as cameras see it: every joint off by about a degree, in every frame anew."""
+    rng = np.random.default_rng(seed)
+    off = rot.from_rotation_vector(size * rng.standard_normal((len(clip), 22, 3)))
+    root = clip.root_positions + 0.3 * size * rng.standard_normal((len(clip), 3))
+    return replace(clip, root_positions=root, rotations=rot.multiply(clip.rotations, off))
+
+
+def test_roughness_of_noise_of_a_straight_line_and_of_nobody_moving():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((400, 11, res.SIZE))
+    known = np.concatenate([noise[:, :9] - noise[:, 9:10], noise[:, 10:] - noise[:, 9:10]], axis=1)
+    # a step of white noise has twice its variance, a change of steps six times
+    assert roughness(known).mean() == pytest.approx(0.5 * np.log(3.0), abs=0.02)
+    ahead = np.array([*range(-1, -10, -1), 30.0])
+    line = np.broadcast_to(0.01 * ahead[:, None], (1, 10, res.SIZE))
+    assert roughness(line)[0] < -8.0 and roughness(0.5 * known) == pytest.approx(roughness(known), abs=1e-9)
+    assert roughness(np.zeros((1, 10, res.SIZE)))[0] == 0.0
+
+
+def test_one_bin_is_the_plain_second_moment():
+    recordings = people(2)
+    windows = res.training_windows(recordings, 15, 4)
+    track = res.track(windows)
+    scaled = track / motion_scale(known_offsets(windows, 15))[:, None, None]
+    expected = np.einsum("nfc,ngc->cfg", scaled, scaled) / len(scaled)
+    expected = 0.5 * (expected + expected[mirror_order()])
+    np.testing.assert_allclose(gap_moments(recordings, 15, 4, bins=1).tables[0], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_windows_belong_to_the_contexts_like_their_own():
+    moments = Moments(np.zeros((3, 1, 1, 1)), np.array([-3.0, -1.0, 0.5]), 0.5)
+    rng = np.random.default_rng(0)
+    lines = np.broadcast_to(0.01 * np.array([*range(-1, -10, -1), 30.0])[:, None], (5, 10, res.SIZE))
+    known = lines + np.array([0.0, 1e-4, 1e-3, 1e-2, 1.0])[:, None, None] * rng.standard_normal((5, 10, res.SIZE))
+    found = shares(moments, known)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)  # however far from every centre
+    nearest = np.abs(roughness(known)[:, None] - moments.centres).argmin(axis=1)
+    assert found.argmax(axis=1).tolist() == nearest.tolist() and set(nearest) == {0, 1, 2}
+
+
+def test_where_joints_tremble_their_speed_is_trusted_less():
+    """Smooth people and trembling ones in training: each kind is guessed better than from one table for both."""
+    smooth = people(4)
+    rough = [r._replace(clip=trembling(r.clip, n), subject=f"1{n}") for n, r in enumerate(smooth)]
+    tests = {"smooth": [swaying(seed=20 + n) for n in range(4)]}
+    tests["rough"] = [trembling(clip, 50 + n) for n, clip in enumerate(tests["smooth"])]
+    trained = {"smooth": smooth, "rough": rough, "both": smooth + rough}
+    maps = {name: gap_maps(gap_moments(group, T, 2), T) for name, group in trained.items()}
+    maps["one table"] = gap_maps(gap_moments(trained["both"], T, 2, bins=1), T)
+
+    def error(name: str, kind: str) -> float:
+        windows = make_windows(tests[kind], CONTEXT + T + 1, 10)
+        known = known_offsets(windows, T)
+        guess = maps[name].guess(known, shares(maps[name], known))[:, 1:-1]
+        return float(np.sqrt(((guess - res.residual(windows, T)) ** 2).mean()))
+
+    for kind, gain in (("smooth", 0.8), ("rough", 0.98)):
+        own, both, plain = (error(name, kind) for name in (kind, "both", "one table"))
+        assert own < both < gain * plain, (kind, own, both, plain)
 
 
 def test_a_number_that_never_moved_in_training_follows_the_geodesic():

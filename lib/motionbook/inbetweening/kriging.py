@@ -39,7 +39,7 @@ _DEAD = 1e-7  # power below which a number is taken not to move at all
 _CHUNK = 512  # windows held at a time
 BINS = 6  # tables of moments, from smooth to rough contexts
 _OVERLAP = 0.5  # width of a bin in distances of two
-_PRIOR = 200.0  # windows of all contexts that every bin holds beside its own
+_PRIOR = 20.0  # windows of all contexts that every bin holds beside its own
 _UNMOVED = 1e-6  # steps below which all contexts are alike
 
 
