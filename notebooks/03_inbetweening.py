@@ -301,8 +301,9 @@ for subset, part in scores.items():
 # 25.4 % there, so most of the gain is kriging's. Whether more steps would close the gap has not been measured.
 #
 # A caution: the design of DELTA and FLOW (the linear part, the weights of windows, the loss, the temperature) was chosen
-# with scores of those nine people's test folds in view. On them the numbers are too good by an unknown amount. No choice
-# for DELTA is known to rest on scores of embedded performers, which are the cleaner check, of motion not recorded.
+# with scores of those nine people's test folds in view. On them the numbers are too good by an unknown amount. Only one
+# choice for DELTA rests on scores of embedded performers, which are the cleaner check, of motion not recorded: that its
+# linear part tells smooth contexts from rough ones.
 
 # %%
 AIMS = {5: 45, 15: 35, 30: 25, 45: 18}

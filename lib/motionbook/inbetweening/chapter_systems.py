@@ -103,7 +103,8 @@ def choose_systems(
         "NN": f"the published two-stage transformer, context then detail, trained from nothing: {network}",
         "Ridge": "SLERP and a linear correction, each number of the pose from its own past and target",
         "Perceptron": f"the ridge and a perceptron that sees the whole body, {sizes['perceptron_steps']} steps",
-        "Kriging": "SLERP and the best linear guess across the gap, each number of the pose on its own; no network",
+        "Kriging": "SLERP and the best linear guess across the gap after contexts as smooth or rough as this one, each "
+        "number of the pose on its own; no network",
         "DELTA": f"SLERP, kriging across the gap, and a transformer over the joints that corrects it, {training}",
         "FLOW": "draws motions around DELTA's by flow matching; in tables of errors the mean of 16 samples, in clips "
         f"one; {sizes['flow_steps']:,} steps a length",
