@@ -1,7 +1,7 @@
 """How different, how good and how honest samples of the flow are, and how systems' motion is distributed.
 
-    python benchmarks/bench_flow.py DATASET [--group idle] [--lengths 45] [--folds 5] [--delta STEPS] [--models FOLDER]
-        [--distribution] [--figures FOLDER]
+    python benchmarks/bench_flow.py DATASET [--group idle] [--lengths 45] [--folds 5] [--delta STEPS] [--steps STEPS]
+        [--tuned energy best] [--models FOLDER] [--distribution] [--figures FOLDER]
 
 DATASET is a folder as chapter 2 leaves it (dataset.json). Prints a row per transition length and temperature over the
 test windows of all folds: diversity of 16 samples in % of SLERP's L2P, the best sample and the samples' mean against
@@ -21,7 +21,7 @@ from motionbook.inbetweening.baselines import slerp, slerp_q, zero_velocity
 from motionbook.inbetweening.chapter_systems import tuned
 from motionbook.inbetweening.delta_training import delta_learner
 from motionbook.inbetweening.distribution import Motions, distribution_table, window_motions
-from motionbook.inbetweening.flow import FlowConfig
+from motionbook.inbetweening.flow import TUNINGS, FlowConfig
 from motionbook.inbetweening.flow_training import flow_learner
 from motionbook.inbetweening.kriging import kriging_learner
 from motionbook.inbetweening.recordings import read_recordings
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="+", default=[45])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=FlowConfig().steps)
-    parser.add_argument("--tuned", nargs="+", default=["energy", "best"], help="temperatures: energy, coverage, best")
+    parser.add_argument("--tuned", nargs="+", choices=TUNINGS, default=["energy", "best"], help="temperatures")
     parser.add_argument("--delta", type=int, default=2000, help="steps of the delta transformer drawn around")
     parser.add_argument("--models", type=Path, help="keep fitted models here")
     parser.add_argument("--distribution", action="store_true")
@@ -79,7 +79,7 @@ def run(found, config: FlowConfig, options, models: Path) -> None:
                 print(f"FLOW tuned for {tuning}")
                 print(distributions(tuned(folds, tuning), length).round(2).to_string(), flush=True)
     if options.figures:
-        draw(folds, scores, options.lengths[-1], options.figures)
+        draw(folds, sample_scores(folds, "FLOW", options.lengths), options.lengths[-1], options.figures)
 
 
 def distributions(folds, length: int):

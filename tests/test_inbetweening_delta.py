@@ -208,7 +208,7 @@ def test_one_bin_is_the_plain_second_moment():
 
 
 def test_windows_belong_to_the_contexts_like_their_own():
-    moments = Moments(np.zeros((3, 1, 1, 1)), np.array([-3.0, -1.0, 0.5]), 0.5)
+    moments = Moments(np.zeros((3, 1, 1, 1)), np.zeros((1, 1, 1)), np.array([-3.0, -1.0, 0.5]), 0.5)
     rng = np.random.default_rng(0)
     lines = np.broadcast_to(0.01 * np.array([*range(-1, -10, -1), 30.0])[:, None], (5, 10, res.SIZE))
     known = lines + np.array([0.0, 1e-4, 1e-3, 1e-2, 1.0])[:, None, None] * rng.standard_normal((5, 10, res.SIZE))

@@ -37,7 +37,7 @@ def motion_row(group: str, label: str) -> str:
 
     The label ``FILMED``, which no data set has, is kept apart from other idle motion.
     """
-    if label == FILMED:
+    if group == "idle" and label == FILMED:
         return FILMED
     if group in ("idle", "phone"):
         return _TOTALS[group]

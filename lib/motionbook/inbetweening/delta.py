@@ -103,7 +103,7 @@ class DeltaNetwork(nn.Module):
         nn.init.zeros_(self.out.weight)
         nn.init.zeros_(self.out.bias)
 
-    def forward(self, known, scale, pose, share, whitening, transition: int) -> torch.Tensor:
+    def forward(self, known, scale, pose, whitening, transition: int) -> torch.Tensor:
         """Corrections (B, T, 69), in units of scale times deviation.
 
         Parameters
@@ -112,14 +112,11 @@ class DeltaNetwork(nn.Module):
         scale : (B,)
             Of motion, see ``kriging.motion_scale``.
         pose : (B, 23, 6)
-        share : (B, bins)
-            See ``kriging.shares``.
-        whitening : (bins, 69, 10, 10)
+        whitening : (69, 10, 10)
         transition : int
             T.
         """
-        scaled = share[:, :, None, None] * (known / scale[:, None, None])[:, None]  # B, bins, 10, 69
-        white = torch.einsum("kcij,bkjc->bci", whitening, scaled).clamp(-_LARGEST, _LARGEST)
+        white = torch.einsum("cij,bjc->bci", whitening, known / scale[:, None, None]).clamp(-_LARGEST, _LARGEST)
         white = white.unflatten(1, (TOKENS, 3)).flatten(2)  # B, 23, 30
         hidden = self.motion(white) + self.names + self.summary(_summary(known, scale, transition))[:, None]
         shown = self.pose(pose)
@@ -155,16 +152,14 @@ class DeltaPredictor:
     def residual(self, windows: Windows, transition: int) -> np.ndarray:
         """The residual over the geodesic from key to key, (windows, transition + 2, 69); zero in the first and last."""
         maps, known = self._maps(transition), known_offsets(windows, transition)
-        share = shares(maps, known)
-        left = maps.guess(known, share)
+        left = maps.guess(known, shares(maps, known))
         if self.networks and len(windows):
             scale = motion_scale(known)
-            given = [known, scale, pose_tokens(windows), share, maps.whitening]
+            given = [known, scale, pose_tokens(windows), maps.whitening]
             given = [torch.as_tensor(a, dtype=torch.float32, device=self.device) for a in given]
             with torch.inference_mode(), one_thread():
                 made = [n(*given, transition).cpu().double().numpy() for n in self.networks]
-            expected = np.einsum("n,nk,kct->ntc", scale, share, maps.deviation)
-            left[:, 1:-1] += np.mean(made, axis=0) * expected[:, 1:-1]
+            left[:, 1:-1] += np.mean(made, axis=0) * (scale[:, None, None] * maps.deviation.T[1:-1])
         return left
 
     def maps(self, transition: int) -> GapMaps:

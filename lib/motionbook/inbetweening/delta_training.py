@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from motionbook.inbetweening import checkpoints
+from motionbook.inbetweening import checkpoints, kriging
 from motionbook.inbetweening import quaternion_tensors as qt
 from motionbook.inbetweening.baselines import slerp
 from motionbook.inbetweening.delta import JOINTS, TOKENS, DeltaConfig, DeltaNetwork, DeltaPredictor
@@ -34,7 +34,7 @@ SHORTEST = 3
 VALIDATIONS = 8  # times that a run stops to validate
 _CLIP_NORM = 1.0
 _LOSS_UNIT = 0.01  # brings the loss to about 1, for the gradient's clipping
-_VERSION = 2  # of training and of the saved form; another number trains anew
+_VERSION = 3  # of training and of the saved form; another number trains anew
 
 
 class Batch(NamedTuple):
@@ -199,17 +199,21 @@ def _fit_member(config, moments, motion, std, check, steps, rng, progress) -> De
 
 def batch_loss(config: DeltaConfig, network: DeltaNetwork, maps, batch: Batch, scale: torch.Tensor) -> torch.Tensor:
     """L2P plus weighted L2Q over the expected size of the error, mean over the batch."""
+    known = known_of(batch)
+    left, expected = batch_residual(network, maps, batch, known)
+    l2p, l2q = gap_errors(batch, *filled(batch, known, left), scale)
+    return _LOSS_UNIT * ((l2p + config.rotation_weight * l2q) / expected).mean()
+
+
+def batch_residual(network: DeltaNetwork, maps, batch: Batch, known) -> tuple[torch.Tensor, torch.Tensor]:
+    """``DeltaPredictor.residual`` of a batch, without the keys, and how far off kriging expects to be, (B,)."""
     transition = batch.root.shape[1] - CONTEXT - 1
     weights, whitening, deviation = maps(transition)
-    known = known_of(batch)
     seen = known.cpu().numpy().astype(np.float64)
     motion, share = (known.new_tensor(a) for a in (motion_scale(seen), shares(maps.moments, seen)))
     left = torch.einsum("kcit,bkic->btc", weights, share[:, :, None, None] * known[:, None])
-    made = network(known, motion, pose_of(batch), share, whitening, transition)
-    spread = torch.einsum("b,bk,kct->btc", motion, share, deviation)
-    l2p, l2q = gap_errors(batch, *filled(batch, known, left + made * spread), scale)
-    expected = spread.square().mean((1, 2)).sqrt()
-    return _LOSS_UNIT * ((l2p + config.rotation_weight * l2q) / expected).mean()
+    made = network(known, motion, pose_of(batch), whitening, transition)
+    return left + made * deviation.T * motion[:, None, None], motion * deviation.square().mean().sqrt()
 
 
 def delta_learner(
@@ -251,7 +255,7 @@ def delta_learner(
 
 def fingerprint(config, train, validation=(), *, steps: int, seed: int, version: int | str = _VERSION) -> str:
     """Hexadecimal hash of everything that a fitted model depends on; ``version`` is that of the code that fits it."""
-    about = {"version": version, "config": asdict(config), "steps": steps, "seed": seed}
+    about = {"version": version, "kriging": kriging.VERSION, "config": asdict(config), "steps": steps, "seed": seed}
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for part in (train, validation):
         digest.update(f"{len(part)} recordings".encode())
@@ -282,7 +286,8 @@ def load(path: str | Path, device: str = "cpu") -> DeltaPredictor:
         start = f"member{member}."
         networks.append(DeltaNetwork(config))
         networks[-1].load_state_dict({k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)})
-    moments = Moments(tensors["tables"].numpy(), tensors["centres"].numpy(), float(tensors["width"]))
+    parts = [tensors[name].numpy() for name in Moments._fields[:-1]]
+    moments = Moments(*parts, float(tensors["width"]))
     return DeltaPredictor(config, moments, networks, device)
 
 

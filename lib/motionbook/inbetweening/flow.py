@@ -323,7 +323,7 @@ def deviations_of(model: LengthFlow, known, noise, transition: int, config: Flow
         with torch.inference_mode(), one_thread():
             ends = [_flow(model.network, x, k, config) for x, k in parts]
         numbers[..., :seen] = torch.cat(ends).double().numpy().reshape(count, n, seen)
-    left = (numbers @ model.axes).reshape(count, n, res.SIZE, -1)
+    left = (numbers @ model.axes).reshape(count, n, res.SIZE, model.axes.shape[1] // res.SIZE)
     left *= np.exp(scale_terms(known) @ model.scale)[:, None, None]
     return np.swapaxes(left @ res.time_waves(transition, config.waves).T, 2, 3)
 

@@ -1,6 +1,6 @@
 """Kriging across the gap: the best linear guess of each number of the pose from its own past and its own target.
 
-How strongly two frames of a person's motion go together is measured once, as the second moments of each of the 69
+How strongly two frames of a person's motion go together is measured as the second moments of each of the 69
 offsets over a window; the least-squares predictor of every frame of a gap of any length follows from them in closed
 form, together with how far off it must be expected to be (Krige 1951; Matheron 1963). That deviation is zero at the
 two keys and grows towards the middle, so it is also the natural size of whatever a network adds.
@@ -9,8 +9,8 @@ Windows weigh by the inverse square of how much the person moves, seen from what
 predictor has no constant: half the motion gives half the residual, and a person who stands still is not moved.
 
 How far the last speed can be trusted differs from capture to capture: where joints tremble by what the cameras are off,
-it says little. So the moments are measured several times, for smooth to rough contexts, and a window's guess is made of
-those of the contexts like its own. (One table for all makes filmed takes a third worse than interpolation at gaps of
+it says little. So the moments are measured for smooth to rough contexts apart, and a window's guess is made of those of
+the contexts like its own. (One table for all makes filmed takes a third worse than interpolation at gaps of
 half a second and more, where most of the training people are not filmed.)
 """
 
@@ -41,6 +41,7 @@ BINS = 6  # tables of moments, from smooth to rough contexts
 _OVERLAP = 0.5  # width of a bin in distances of two
 _PRIOR = 20.0  # windows of all contexts that every bin holds beside its own
 _UNMOVED = 1e-6  # steps below which all contexts are alike
+VERSION = 2  # of the moments; fitted models of another are fitted anew
 
 
 class Moments(NamedTuple):
@@ -50,6 +51,8 @@ class Moments(NamedTuple):
     ----------
     tables : (bins, 69, frames, frames)
         Second moments over time of the offsets from frame 9 over their motion scale.
+    pooled : (69, frames, frames)
+        Those of all contexts.
     centres : (bins,)
         Roughness of the contexts that each stands for, see ``roughness``.
     width : float
@@ -57,6 +60,7 @@ class Moments(NamedTuple):
     """
 
     tables: np.ndarray
+    pooled: np.ndarray
     centres: np.ndarray
     width: float
 
@@ -82,7 +86,11 @@ class GapMap(NamedTuple):
 
 
 class GapMaps(NamedTuple):
-    """The fields of `GapMap` for every bin of `Moments`, (bins, ...), and its centres and width."""
+    """The predictor of one transition length by roughness: the fields of `GapMap` and of `Moments`.
+
+    Only ``weights`` are there for every bin, (bins, 69, 10, transition + 2): a network that is given what is known in
+    units of its own bin no longer sees how much it trembles.
+    """
 
     weights: np.ndarray
     whitening: np.ndarray
@@ -168,19 +176,20 @@ def gap_moments(
         raise ValueError(f"kriging: no training clip holds a window of {frames} frames; give longer recordings")
     centres = np.quantile(np.concatenate(rough), (np.arange(bins) + 0.5) / bins)
     width = max(_OVERLAP * (centres[-1] - centres[0]) / max(bins - 1, 1), 1e-3)
-    moments = Moments(np.zeros((bins, res.SIZE, frames, frames)), centres, float(width))
-    counts = np.zeros(bins)
+    tables, counts = np.zeros((bins, res.SIZE, frames, frames)), np.zeros(bins)
+    moments = Moments(tables, tables[0], centres, float(width))
     for windows in _chunks(recordings, longest, offset):
-        track, known = res.track(windows), known_offsets(windows, longest)
-        scaled = np.moveaxis(track / motion_scale(known)[:, None, None], 2, 0)
+        known = known_offsets(windows, longest)
+        scaled = np.moveaxis(res.track(windows) / motion_scale(known)[:, None, None], 2, 0)
         belongs = shares(moments, known)
-        for share, table in zip(belongs.T, moments.tables, strict=True):
+        for share, table in zip(belongs.T, tables, strict=True):
             held = share > 1e-4  # the others would take as long and count for nothing
             table += np.swapaxes(scaled[:, held] * share[held, None], 1, 2) @ scaled[:, held]
         counts += belongs.sum(axis=0)
-    together = moments.tables.sum(axis=0) / counts.sum()
-    tables = (moments.tables + _PRIOR * together) / (counts + _PRIOR)[:, None, None, None]
-    return moments._replace(tables=0.5 * (tables + tables[:, mirror_order()]))
+    tables = 0.5 * (tables + tables[:, mirror_order()])
+    pooled = tables.sum(axis=0) / counts.sum()
+    tables = (tables + _PRIOR * pooled) / (counts + _PRIOR)[:, None, None, None]
+    return moments._replace(tables=tables, pooled=pooled)
 
 
 def _chunks(recordings: Sequence[Recording], longest: int, offset: int):
@@ -192,9 +201,10 @@ def _chunks(recordings: Sequence[Recording], longest: int, offset: int):
 
 
 def gap_maps(moments: Moments, transition: int) -> GapMaps:
-    """``gap_map`` of every bin."""
-    found = [gap_map(table, transition) for table in moments.tables]
-    return GapMaps(*(np.stack(parts) for parts in zip(*found, strict=True)), moments.centres, moments.width)
+    """The predictor of a transition length; ValueError when it is longer than the moments reach."""
+    weights = np.stack([gap_map(table, transition).weights for table in moments.tables])
+    _, whitening, deviation = gap_map(moments.pooled, transition)
+    return GapMaps(weights, whitening, deviation, moments.centres, moments.width)
 
 
 def gap_map(moments: np.ndarray, transition: int) -> GapMap:
@@ -204,7 +214,7 @@ def gap_map(moments: np.ndarray, transition: int) -> GapMap:
     """
     longest = moments.shape[1] - CONTEXT - 1
     if not 1 <= transition <= longest:
-        raise ValueError(f"transition: the moments reach over 1 to {longest} frames, got {transition}")
+        raise ValueError(f"transition: the moments reach over 1 to {longest} frames, got {transition}; fit longer ones")
     known = [*range(CONTEXT - 2, -1, -1), CONTEXT + transition]
     frames = slice(CONTEXT - 1, CONTEXT + transition + 1)
     inside, across = moments[:, known][:, :, known], moments[:, known, frames]
