@@ -207,6 +207,63 @@ def test_one_bin_is_the_plain_second_moment():
     np.testing.assert_allclose(gap_moments(recordings, 15, 4, bins=1).tables[0], expected, rtol=1e-9, atol=1e-12)
 
 
+def both_kinds() -> list[Recording]:
+    """Two smooth people and a trembling one, not equally long."""
+    smooth = people(2)
+    return [*smooth, Recording(trembling(swaying(110, 5), 5), "05", "idle", "05_idle")]
+
+
+def test_every_bin_is_the_second_moment_of_its_share():
+    recordings = both_kinds()
+    windows = res.training_windows(recordings, T, 3)
+    known, track = known_offsets(windows, T), res.track(windows)
+    found = gap_moments(recordings, T, 3, bins=3)
+    scaled, belongs = track / motion_scale(known)[:, None, None], shares(found, known)
+    held = np.where(belongs > 1e-4, belongs, 0.0)  # less is left out
+    sums = np.einsum("nk,nfc,ngc->kcfg", held, scaled, scaled)
+    sums = 0.5 * (sums + sums[:, mirror_order()])
+    pooled = sums.sum(axis=0) / len(windows)
+    expected = (sums + 20.0 * pooled) / (belongs.sum(axis=0) + 20.0)[:, None, None, None]
+    np.testing.assert_allclose(found.pooled, pooled, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.tables, expected, rtol=1e-9, atol=1e-12)
+    assert np.ptp(belongs.sum(axis=0)) > 5
+    np.testing.assert_allclose(found.centres, np.quantile(roughness(known), [1 / 6, 1 / 2, 5 / 6]))
+
+
+def test_the_last_step_counts_for_roughness():
+    ahead = np.array([*range(-1, -10, -1), 30.0])
+    line = np.broadcast_to(0.01 * ahead[:, None], (1, 10, res.SIZE)).copy()
+    line[:, :9] += 0.02  # the context goes straight on and leaps in its last step
+    assert roughness(line)[0] > -2.0
+
+
+def test_kriging_answers_alike_everywhere():
+    """The learner, the transformer without networks, and training's batches: the bins of each window's own context."""
+    recordings = both_kinds()
+    windows = make_windows([r.clip for r in recordings], CONTEXT + T + 1, 20, centre="start")
+    known = known_offsets(windows, T)
+    assert np.ptp(roughness(known)) > 1.0
+    moments = gap_moments(recordings, 15)
+    left = gap_maps(moments, T).guess(known, shares(moments, known))
+    plain = DeltaPredictor(SMALL, moments)
+    np.testing.assert_allclose(plain.residual(windows, T), left, atol=1e-12)
+    expected = res.apply_residual(windows, T, left[:, 1:-1])
+    made = kriging_learner(15)(recordings)(windows, T)
+    assert rot.angle_between(made.rotations, expected.rotations).max() < 1e-7
+    torch.manual_seed(0)
+    network = DeltaNetwork(SMALL).eval()
+    torch.nn.init.normal_(network.out.weight)
+    arrays = (windows.root_positions, windows.rotations, windows.offsets)
+    batch = delta_training.Batch(*(torch.as_tensor(a, dtype=torch.float32) for a in arrays))
+    with torch.no_grad():
+        maps = delta_training._Maps(moments, "cpu")
+        seen, expected = delta_training.batch_residual(network, maps, batch, delta_training.known_of(batch))
+    full = DeltaPredictor(SMALL, moments, [network]).residual(windows, T)[:, 1:-1]
+    assert np.abs(full - left[:, 1:-1]).max() > 0.01
+    np.testing.assert_allclose(seen, full, atol=1e-3 * np.abs(full).max())
+    assert (expected > 0).all()
+
+
 def test_windows_belong_to_the_contexts_like_their_own():
     moments = Moments(np.zeros((3, 1, 1, 1)), np.zeros((1, 1, 1)), np.array([-3.0, -1.0, 0.5]), 0.5)
     rng = np.random.default_rng(0)

@@ -117,7 +117,8 @@ def steps_of(known) -> np.ndarray:
     From the known offsets (windows, 10, 69). Steps rather than places, in which velocities are hard to find.
     """
     parts = [-known[:, span - 1] / span for span in (1, 3, 9)]
-    return np.concatenate([_AHEAD * np.stack(parts, axis=1), known[:, -1:]], axis=1).reshape(len(known), -1)
+    steps = np.concatenate([_AHEAD * np.stack(parts, axis=1), known[:, -1:]], axis=1)
+    return steps.reshape(len(known), 4 * known.shape[-1])
 
 
 def scale_terms(known) -> np.ndarray:
@@ -125,7 +126,7 @@ def scale_terms(known) -> np.ndarray:
 
     (windows, 5), from the known offsets (windows, 10, 69).
     """
-    sizes = (steps_of(known).reshape(len(known), 4, -1) ** 2).mean(axis=-1)
+    sizes = (steps_of(known).reshape(len(known), 4, known.shape[-1]) ** 2).mean(axis=-1)
     return np.concatenate([np.ones((len(known), 1)), 0.5 * np.log(sizes + _STILL**2)], axis=1)
 
 

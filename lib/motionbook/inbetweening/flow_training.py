@@ -273,7 +273,8 @@ def fit(train: Examples, checked: Examples, config: FlowConfig, seed: int) -> Le
     powers, along = np.linalg.eigh(steps.T @ steps / len(steps))
     inputs = along[:, -seen:] / np.sqrt(np.maximum(powers[-seen:], 1e-6))
     components = min(config.components, len(axes))
-    network = VelocityNetwork(components, seen + 4, config.width, config.blocks, generator)
+    with torch.random.fork_rng(devices=[]):  # layers are made with random weights before they get those of the seed
+        network = VelocityNetwork(components, seen + 4, config.width, config.blocks, generator)
     model = LengthFlow(scale, axes, inputs, network)
     z, told = _numbers(model, train, weigh), inputs_of(model, train.known)
     powers = ((axes[:components] * weigh) ** 2).sum(axis=1)
