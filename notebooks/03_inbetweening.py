@@ -297,13 +297,18 @@ for subset, part in scores.items():
 # what carries over from one person to another grows with their number; and the part of the motion that neither context
 # nor target tells anything about, which no deterministic system can gain. Trained for 2,000 steps on ReActIdle (12
 # clips of 9 people, five folds; `benchmarks/bench_delta.py`, 30 November 2026; not computed in this run), DELTA reached
-# 51.2, 32.0, 27.5 and 26.5 %: three points less than the aim at T = 15. Kriging alone reached 47.8, 30.4, 25.7 and
-# 25.4 % there, so most of the gain is kriging's. Whether more steps would close the gap has not been measured.
+# 50.5, 32.0, 27.7 and 26.7 %: three points less than the aim at T = 15. Kriging alone reached 47.8, 30.6, 25.7 and
+# 25.1 % there, so most of the gain is kriging's. Whether more steps would close the gap has not been measured.
 #
 # A caution: the design of DELTA and FLOW (the linear part, the weights of windows, the loss, the temperature) was chosen
-# with scores of those nine people's test folds in view. On them the numbers are too good by an unknown amount. Only one
-# choice for DELTA rests on scores of embedded performers, which are the cleaner check, of motion not recorded: that its
-# linear part tells smooth contexts from rough ones.
+# with scores of those nine people's test folds in view. On them the numbers are too good by an unknown amount. Embedded
+# performers are the cleaner check, of motion not recorded; but two choices rest on their scores as well: that the linear
+# part tells smooth contexts from rough ones, and that FLOW draws around DELTA.
+#
+# Those of the embedded performers whom [chapter 01](01_capture.ipynb) filmed tremble by what its cameras are off, and the
+# speed before a gap says little about them. At the reduced budget (2,000 steps; ten of twenty people filmed, 149 of 1,030
+# windows) DELTA's L2P was 15 % smaller than SLERP's for them at T = 5, and 6, 5 and 4 % larger at 15, 30 and 45; for the
+# other ten it was 51, 32, 22 and 15 % smaller. All together, as the tables count, it was 35, 22, 16 and 12 % smaller.
 
 # %%
 AIMS = {5: 45, 15: 35, 30: 25, 45: 18}
@@ -414,9 +419,9 @@ plt.show()
 # Two samples should differ by at least a fifth of SLERP's error, and the best of 16 should come nearer to the recording
 # than the deterministic DELTA does. At T = 45 on ReActIdle (five folds, DELTA trained for 2,000 steps and FLOW for 1,000;
 # `benchmarks/bench_flow.py`, 30 November 2026; not computed in this run) both hold when FLOW is tuned for the best of 16:
-# samples differ by 41 %, and the best is 10 % nearer (8 to 12). Tuned for energy they differ by 85 %, and the best is 6 %
-# nearer, give or take (-1 to 10); the truth lies in their range in 84 % of cases. On the embedded performers of the
-# reduced budget: 37 % and 8 % nearer (7 to 8); tuned for energy 110 % and 2 % farther.
+# samples differ by 40 %, and the best is 10 % nearer (9 to 12). Tuned for energy they differ by 91 %, and the best is 4 %
+# nearer, give or take (-3 to 8); the truth lies in their range in 85 % of cases. On the embedded performers of the
+# reduced budget: 38 % and 8 % nearer (7 to 9); tuned for energy 107 % and 1 % farther (-2 to 5).
 
 # %%
 for name, title in tunings.items():
