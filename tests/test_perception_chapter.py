@@ -193,7 +193,7 @@ def test_small_studies_have_room_for_every_system_and_strength(budget, tmp_path,
     monkeypatch.setattr(
         study,
         "build_study",
-        lambda clips, out, design, look, settings, **options: plans.setdefault(
+        lambda clips, out, design, look, settings, pictures, **options: plans.setdefault(
             design, study.Study(out, study.make_plan(clips, design, **options)[0], {})
         ),
     )
