@@ -153,6 +153,8 @@ def _player_problems(browser, number: int) -> list[str]:
     last = int(browser.evaluate(f"{player}.querySelector('input[type=range]').max"))
     shots = []
     for frame in (0, last // 2):
+        # pictures above that load late have moved it out of sight, where nothing is drawn
+        browser.evaluate(f"{player}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
         browser.evaluate(
             f"(() => {{ const slider = {player}.querySelector('input[type=range]'); slider.value = {frame};"
             " slider.dispatchEvent(new Event('input', {bubbles: true})); })()"
