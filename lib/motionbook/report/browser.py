@@ -218,14 +218,21 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type="mouseReleased", x=end[0], y=end[1], clickCount=1, button="left")
 
     def picture(self, selector: str | None = None, *, whole: bool = False) -> bytes:
-        """PNG of the window, of the first element that a CSS selector finds, or of the whole page."""
+        """PNG of the window, of the first element that a CSS selector finds, or of the whole page.
+
+        An element that fits into the window is taken as it stands there, scrolled to if need be: beyond the window
+        Chromium lays the page out anew for the picture, in which what WebGL has drawn may be lost.
+        """
         parameters = {}
         if selector:
             box = self.evaluate(
-                f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
-                "return {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height}; })()"
+                f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+                "const inside = (r) => r.left >= 0 && r.top >= 0 && r.right <= innerWidth && r.bottom <= innerHeight;"
+                "if (!inside(e.getBoundingClientRect())) e.scrollIntoView({block: 'center', behavior: 'instant'});"
+                "const r = e.getBoundingClientRect(), beyond = !inside(r);"
+                "return {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height, beyond}; })()"
             )
-            parameters = {"clip": {**box, "scale": 1}, "captureBeyondViewport": True}
+            parameters = {"captureBeyondViewport": box.pop("beyond"), "clip": {**box, "scale": 1}}
         elif whole:
             # a window as tall as the page: what is drawn only while in sight is in sight then
             width, height = self.evaluate("[innerWidth, document.scrollingElement.scrollHeight]")
