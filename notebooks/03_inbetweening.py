@@ -503,8 +503,8 @@ if spans:
 # The published repair has a price: the whole segment is shifted, so the key pose that the network was asked to reach is
 # missed by the shift. The generator of this book makes the key pose the last frame of the next context and takes the
 # jumps at both ends out of the frames between: each gap is entered at the speed at which the key pose was reached, and
-# comes back to its own within half a second. So the pose is met exactly, and in the
-# frame of the seam no jump is left, by construction; what the blend costs shows in the frames around and in L2P.
+# comes back to its own within half a second. So the pose is met exactly, and in the frame of the seam no jump is left, by
+# construction; what the blend costs shows in the frames around and in L2P.
 
 # %%
 if spans:

@@ -135,7 +135,7 @@ def flow_learner(
 
 
 def _digest(predictor: DeltaPredictor) -> str:
-    """Hexadecimal hash of all that a deterministic model's answers depend on."""
+    """Hexadecimal hash of what a deterministic model has learned: its moments and its weights."""
     digest = hashlib.sha256()
     for value in predictor.moments:
         digest.update(np.ascontiguousarray(value).tobytes())
